@@ -1,0 +1,75 @@
+#include <lope/base/parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
+
+namespace lope {
+namespace {
+
+std::size_t chunk_count(std::size_t size, std::size_t grain) { return (size + grain - 1) / grain; }
+
+template <class Body>
+void for_each_chunk(std::size_t size, std::size_t grain, const Body& body) {
+  grain = std::max<std::size_t>(grain, 1);
+  const std::size_t chunks = chunk_count(size, grain);
+  const auto run = [&](std::size_t chunk) {
+    const std::size_t begin = chunk * grain;
+    body(chunk, begin, std::min(begin + grain, size));
+  };
+  if (chunks == 1) return run(0);
+  tbb::parallel_for(std::size_t{0}, chunks, run);
+}
+
+std::vector<double> chunk_results(std::size_t size, std::size_t grain, const ChunkSum& partial) {
+  grain = std::max<std::size_t>(grain, 1);
+  std::vector<double> results(chunk_count(size, grain));
+  for_each_chunk(size, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    results[chunk] = partial(begin, end);
+  });
+  return results;
+}
+
+}  // namespace
+
+ThreadLimit::ThreadLimit(int threads)
+    : control_(threads > 0 ? new tbb::global_control(tbb::global_control::max_allowed_parallelism,
+                                                     static_cast<std::size_t>(threads))
+                           : nullptr) {}
+
+ThreadLimit::~ThreadLimit() { delete static_cast<tbb::global_control*>(control_); }
+
+int thread_count() {
+  return static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+}
+
+void parallel_chunks(std::size_t size, std::size_t grain, const ChunkBody& body) {
+  for_each_chunk(size, grain,
+                 [&](std::size_t, std::size_t begin, std::size_t end) { body(begin, end); });
+}
+
+double parallel_sum(std::size_t size, std::size_t grain, const ChunkSum& partial) {
+  double sum = 0;
+  for (const double part : chunk_results(size, grain, partial)) sum += part;
+  return sum;
+}
+
+double parallel_max(std::size_t size, std::size_t grain, const ChunkSum& partial) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const double part : chunk_results(size, grain, partial)) {
+    if (std::isnan(part)) return part;
+    largest = std::max(largest, part);
+  }
+  return largest;
+}
+
+void parallel_pair(const std::function<void()>& first, const std::function<void()>& second) {
+  tbb::parallel_invoke(first, second);
+}
+
+}  // namespace lope

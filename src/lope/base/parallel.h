@@ -1,0 +1,49 @@
+// Threads. Every loop is cut into chunks whose boundaries depend on the range alone, never on the number of
+// threads, and reductions add the chunks' results in order: the same input gives the same bits on any machine
+// of one kind, with any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+
+namespace lope {
+
+// Limits the number of threads for as long as it lives (0: as many as there are cores).
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  void* control_;
+};
+
+int thread_count();
+
+using ChunkBody = std::function<void(std::size_t begin, std::size_t end)>;
+using ChunkSum = std::function<double(std::size_t begin, std::size_t end)>;
+
+// Calls body(begin, end) for consecutive chunks of `grain` indices of [0, size), in parallel.
+void parallel_chunks(std::size_t size, std::size_t grain, const ChunkBody& body);
+
+// Sum of partial(begin, end) over the chunks, added in the order of the chunks.
+double parallel_sum(std::size_t size, std::size_t grain, const ChunkSum& partial);
+
+// Largest partial(begin, end) over the chunks (−infinity for an empty range; a NaN anywhere gives NaN).
+double parallel_max(std::size_t size, std::size_t grain, const ChunkSum& partial);
+
+// body(i) for every i of [0, size), in parallel chunks of `grain`.
+template <class Body>
+void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
+  parallel_chunks(size, grain, [&body](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+// Runs two independent pieces of work, side by side where there are threads for it.
+void parallel_pair(const std::function<void()>& first, const std::function<void()>& second);
+
+}  // namespace lope

@@ -1,0 +1,38 @@
+// Scripted motions of points: a translation and a rotation about a fixed axis, both given over time.
+// Pure functions of time, so that a step may be cut into pieces at will.
+#pragma once
+
+#include <vector>
+
+#include <lope/math/types.h>
+
+namespace lope::geometry {
+
+// What happens after the last key.
+enum class AfterLastKey {
+  Hold,    // stays there
+  Extend,  // goes on with the last slope
+  Loop,    // starts again at the first key
+  Mirror,  // runs back and forth
+};
+
+// A piecewise linear function of time through its keys (times ascend; no keys: zero).
+template <class Value>
+struct Curve {
+  std::vector<double> times;
+  std::vector<Value> values;
+  AfterLastKey after = AfterLastKey::Hold;
+};
+
+struct Motion {
+  Curve<Vec3> displacement;  // metres
+  Curve<double> angle;       // radians, right-handed about `axis` through `pivot`
+  Vec3 axis = Vec3::UnitX();
+  Vec3 pivot = Vec3::Zero();
+
+  // Where a point that starts (t = 0) at `start` is at time t: first rotated, then displaced, both relative to
+  // their values at t = 0.
+  Vec3 position(const Vec3& start, double t) const;
+};
+
+}  // namespace lope::geometry

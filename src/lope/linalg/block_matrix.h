@@ -1,0 +1,66 @@
+// Symmetric block-sparse matrices with a fixed pattern: symbolic work is done once per pattern, numbers change.
+//
+// Both halves are stored (block rows), because then a product reads each row once, in parallel, with no scatter
+// and the same bits for any number of threads. Blocks are b×b, row-major, b = 2 or 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lope::linalg {
+
+// Which blocks exist. Columns ascend within a row and the diagonal is always there.
+class BlockPattern {
+ public:
+  // Rows that appear together in a group are coupled: `groups` holds consecutive groups of `group_size` rows.
+  static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const int> groups, int group_size);
+
+  int rows() const { return static_cast<int>(diagonal_.size()); }
+  std::int64_t blocks() const { return static_cast<std::int64_t>(column_.size()); }
+  std::span<const std::int64_t> row_start() const { return row_start_; }
+  std::span<const int> column() const { return column_; }
+  std::int64_t diagonal(int row) const { return diagonal_[static_cast<std::size_t>(row)]; }
+  // The slot of block (row, column), or −1 if the pattern has none.
+  std::int64_t slot(int row, int column) const;
+  // Different for any two patterns of one process: symbolic work keyed by it is redone only when it changes.
+  std::uint64_t id() const { return id_; }
+
+ private:
+  BlockPattern() = default;
+  std::vector<std::int64_t> row_start_;
+  std::vector<int> column_;
+  std::vector<std::int64_t> diagonal_;
+  std::uint64_t id_ = 0;
+};
+
+class BlockMatrix {
+ public:
+  BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size);
+
+  const BlockPattern& pattern() const { return *pattern_; }
+  int block_size() const { return block_size_; }
+  std::size_t size() const {
+    return static_cast<std::size_t>(pattern_->rows()) * static_cast<std::size_t>(block_size_);
+  }
+  double* block(std::int64_t slot) { return values_.data() + slot * block_size_ * block_size_; }
+  const double* block(std::int64_t slot) const { return values_.data() + slot * block_size_ * block_size_; }
+  std::span<double> values() { return values_; }
+  std::span<const double> values() const { return values_; }
+
+  void set_zero();
+  // this += scale · other (same pattern).
+  void add(double scale, const BlockMatrix& other);
+  // y = A x.
+  void multiply(std::span<const double> x, std::span<double> y) const;
+  // Rows and columns of the marked block rows become those of the identity times `diagonal`.
+  void make_identity(std::span<const std::uint8_t> marked_rows, double diagonal);
+
+ private:
+  std::shared_ptr<const BlockPattern> pattern_;
+  int block_size_;
+  std::vector<double> values_;
+};
+
+}  // namespace lope::linalg

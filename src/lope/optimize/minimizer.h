@@ -1,0 +1,91 @@
+// Options in, Summary out: how every minimiser is called and how it answers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <lope/optimize/objective.h>
+
+namespace lope::optimize {
+
+// When a step counts as solved (NUMERICS §6).
+enum class StoppingTest {
+  Displacement,            // estimated remaining displacement, max norm over nodes ≤ accuracy (a length): default
+  CharacteristicGlobal,    // ‖∇E‖₂ ≤ ε⟨ξ⟩‖ℓ‖₂ (DOT eq. 15)
+  CharacteristicNodewise,  // ‖(g_i/(ξ_i ℓ_i))_i‖₂ ≤ ε√n (HOT appendix)
+  GradientNorm,            // ‖∇E‖₂ ≤ ε newtons (OPT)
+};
+
+struct StoppingOptions {
+  StoppingTest test = StoppingTest::Displacement;
+  // Metres for Displacement (0: 10⁻⁴ of the body's size), ε for the characteristic norms, newtons for GradientNorm.
+  double tolerance = 0;
+};
+
+// What an observer receives after each iteration (and once for the starting point, with step_length 0).
+struct Iteration {
+  int number = 0;
+  double value = 0;           // E, joules
+  double gradient_norm = 0;   // ‖∇E‖₂, newtons
+  double measure = 0;         // left-hand side of the stopping test
+  double step_length = 0;     // α of the line search
+  int line_search_steps = 0;  // evaluations of E
+  int linear_iterations = 0;  // CG iterations (0 for direct solves)
+  double seconds = 0;         // since the minimisation began
+};
+// `x` is the iterate reached. May be empty.
+using Observer = std::function<void(const Iteration&, std::span<const double> x)>;
+
+struct MinimizerOptions {
+  StoppingOptions stopping;
+  int max_iterations = 500;
+  int max_linear_iterations = 10000;
+  Observer observer;
+};
+
+// Seconds spent in the parts of a minimisation.
+struct MinimizerTimings {
+  double evaluate = 0;   // move_to, value, gradient
+  double hessian = 0;    // assembly
+  double factorize = 0;  // numeric factorisations and preconditioner updates
+  double solve = 0;      // back-substitutions, CG
+  double total = 0;
+};
+
+enum class Outcome {
+  Failed,             // the default state; `reason` says why
+  Converged,          // the stopping test holds
+  IterationLimit,     // max_iterations reached before the test held
+  LineSearchStalled,  // no acceptable step along the direction although the test does not hold
+};
+
+struct MinimizerSummary {
+  Outcome outcome = Outcome::Failed;
+  std::string reason = "the minimiser was not run";
+  int iterations = 0;
+  int linear_solves = 0;
+  long linear_iterations = 0;
+  double initial_measure = 0;
+  double measure = 0;  // left-hand side of the stopping test at the result
+  double tolerance = 0;
+  double value = 0;
+  double gradient_norm = 0;
+  std::vector<Iteration> history;
+  MinimizerTimings timings;
+  bool converged() const { return outcome == Outcome::Converged; }
+};
+
+// Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island.
+class Minimizer {
+ public:
+  virtual ~Minimizer() = default;
+  // Starts from x and leaves the best point found in x, whatever the outcome.
+  virtual MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                                    const MinimizerOptions& options) = 0;
+};
+
+}  // namespace lope::optimize

@@ -1,0 +1,63 @@
+// What a minimiser sees of the world: a function of n unknowns, its derivatives, and where it may be evaluated.
+// NUMERICS: E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) in the force scale (∇E in newtons), but nothing here knows that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <lope/linalg/block_matrix.h>
+
+namespace lope::optimize {
+
+// Raw: the exact second derivative. Projected: every local term made positive semi-definite.
+enum class HessianKind { Raw, Projected };
+
+// The scales of the stopping tests (DOT eq. 15, HOT appendix), in the units of the gradient.
+struct CharacteristicScales {
+  double global = 0;              // ⟨ξ⟩‖ℓ‖₂
+  std::vector<double> per_block;  // ξ_i ℓ_i, one per block of unknowns
+  double length = 0;              // size of the body: the default accuracy is a fraction of it
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  // Number of unknowns, always a multiple of the block size (the space dimension: 2 or 3).
+  virtual std::size_t size() const = 0;
+  virtual int block_size() const = 0;
+  // Blocks that are not unknowns (scripted nodes): 1 where fixed. Their gradient is 0, their Hessian rows and
+  // columns are the identity's, so that a search direction never moves them.
+  virtual std::span<const std::uint8_t> fixed_blocks() const = 0;
+
+  // Freezes active sets and contact candidates at the current point until the next call.
+  virtual void begin_iteration() {}
+  // Makes x the current point: kinematics and decompositions are computed here, once per point.
+  virtual void move_to(std::span<const double> x) = 0;
+
+  // Everything below is evaluated at the current point.
+
+  // +infinity where the function is not defined. May stop adding terms once their sum exceeds `give_up_above`
+  // and return that partial sum, if all remaining terms are non-negative.
+  virtual double value(double give_up_above = std::numeric_limits<double>::infinity()) = 0;
+  // An upper estimate of the rounding error of value(): differences below it mean nothing.
+  virtual double value_noise() = 0;
+  virtual void gradient(std::span<double> g) = 0;
+  // Valid until the next call of hessian() of either kind or move_to().
+  virtual const linalg::BlockMatrix& hessian(HessianKind kind) = 0;
+  // y = H d without a matrix.
+  virtual void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) = 0;
+
+  // Moves x to the nearest feasible point (identity by default): line searches then follow curved paths.
+  virtual void project(std::span<double> /*x*/) const {}
+  // The largest α for which the function is defined on x + [0, α] d, x the current point.
+  virtual double largest_step(std::span<const double> /*d*/) const {
+    return std::numeric_limits<double>::infinity();
+  }
+  virtual const CharacteristicScales& scales() const = 0;
+};
+
+}  // namespace lope::optimize

@@ -1,11 +1,11 @@
 // How a function of Lope fails: it returns Expected<T>, a value or an Error that a user can act upon.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
 
 namespace lope {
 

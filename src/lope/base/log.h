@@ -1,10 +1,10 @@
 // The log sink: the one global of the library. Rooms below apps/ speak through it and never print.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace lope {
 

@@ -49,8 +49,7 @@ int thread_count() {
 }
 
 void parallel_chunks(std::size_t size, std::size_t grain, const ChunkBody& body) {
-  for_each_chunk(size, grain,
-                 [&](std::size_t, std::size_t begin, std::size_t end) { body(begin, end); });
+  for_each_chunk(size, grain, [&](std::size_t, std::size_t begin, std::size_t end) { body(begin, end); });
 }
 
 double parallel_sum(std::size_t size, std::size_t grain, const ChunkSum& partial) {

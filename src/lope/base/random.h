@@ -1,5 +1,5 @@
-// Random numbers that are the same on every platform and for every number of threads: a value is a function of
-// (seed, index), so any thread can compute any of them (SplitMix64, Steele et al. 2014).
+// Random numbers that are the same on every platform and for every number of threads: a value is a function
+// of (seed, index), so any thread can compute any of them (SplitMix64, Steele et al. 2014).
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// Meshes as files and users know them: points in space with triangles and tetrahedra. A flat (2D) body is a mesh
-// of triangles with all z = 0.
+// Meshes as files and users know them: points in space with triangles and tetrahedra. A flat (2D) body is a
+// mesh of triangles with all z = 0.
 #pragma once
+
+#include <lope/math/types.h>
 
 #include <array>
 #include <string>
 #include <vector>
-
-#include <lope/math/types.h>
 
 namespace lope::geometry {
 
@@ -14,13 +14,14 @@ using Edge = std::array<int, 2>;
 using Triangle = std::array<int, 3>;
 using Tetrahedron = std::array<int, 4>;
 
-// Tetrahedra are positively oriented when det(x1−x0, x2−x0, x3−x0) > 0; surface triangles are counter-clockwise
-// seen from outside.
+// Tetrahedra are positively oriented when det(x1−x0, x2−x0, x3−x0) > 0; surface triangles are
+// counter-clockwise seen from outside.
 struct Mesh {
   std::vector<Vec3> vertices;
   std::vector<Triangle> triangles;
   std::vector<Tetrahedron> tetrahedra;
-  // Optional, one per tetrahedron (or per triangle where there are no tetrahedra): region number from the file.
+  // Optional, one per tetrahedron (or per triangle where there are no tetrahedra): region number from the
+  // file.
   std::vector<int> region;
 };
 

@@ -2,9 +2,9 @@
 // Pure functions of time, so that a step may be cut into pieces at will.
 #pragma once
 
-#include <vector>
-
 #include <lope/math/types.h>
+
+#include <vector>
 
 namespace lope::geometry {
 
@@ -30,8 +30,8 @@ struct Motion {
   Vec3 axis = Vec3::UnitX();
   Vec3 pivot = Vec3::Zero();
 
-  // Where a point that starts (t = 0) at `start` is at time t: first rotated, then displaced, both relative to
-  // their values at t = 0.
+  // Where a point that starts (t = 0) at `start` is at time t: first rotated, then displaced, both relative
+  // to their values at t = 0.
   Vec3 position(const Vec3& start, double t) const;
 };
 

@@ -1,7 +1,8 @@
-// Symmetric block-sparse matrices with a fixed pattern: symbolic work is done once per pattern, numbers change.
+// Symmetric block-sparse matrices with a fixed pattern: symbolic work is done once per pattern, numbers
+// change.
 //
-// Both halves are stored (block rows), because then a product reads each row once, in parallel, with no scatter
-// and the same bits for any number of threads. Blocks are b×b, row-major, b = 2 or 3.
+// Both halves are stored (block rows), because then a product reads each row once, in parallel, with no
+// scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 2 or 3.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace lope::linalg {
 class BlockPattern {
  public:
   // Rows that appear together in a group are coupled: `groups` holds consecutive groups of `group_size` rows.
-  static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const int> groups, int group_size);
+  static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const int> groups,
+                                                         int group_size);
 
   int rows() const { return static_cast<int>(diagonal_.size()); }
   std::int64_t blocks() const { return static_cast<std::int64_t>(column_.size()); }

@@ -1,6 +1,8 @@
 // Options in, Summary out: how every minimiser is called and how it answers.
 #pragma once
 
+#include <lope/optimize/objective.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,13 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <lope/optimize/objective.h>
-
 namespace lope::optimize {
 
 // When a step counts as solved (NUMERICS §6).
 enum class StoppingTest {
-  Displacement,            // estimated remaining displacement, max norm over nodes ≤ accuracy (a length): default
+  Displacement,  // estimated remaining displacement, max norm over nodes ≤ accuracy (a length): default
   CharacteristicGlobal,    // ‖∇E‖₂ ≤ ε⟨ξ⟩‖ℓ‖₂ (DOT eq. 15)
   CharacteristicNodewise,  // ‖(g_i/(ξ_i ℓ_i))_i‖₂ ≤ ε√n (HOT appendix)
   GradientNorm,            // ‖∇E‖₂ ≤ ε newtons (OPT)
@@ -22,7 +22,8 @@ enum class StoppingTest {
 
 struct StoppingOptions {
   StoppingTest test = StoppingTest::Displacement;
-  // Metres for Displacement (0: 10⁻⁴ of the body's size), ε for the characteristic norms, newtons for GradientNorm.
+  // Metres for Displacement (0: 10⁻⁴ of the body's size), ε for the characteristic norms, newtons for
+  // GradientNorm.
   double tolerance = 0;
 };
 

@@ -1,14 +1,15 @@
-// What a minimiser sees of the world: a function of n unknowns, its derivatives, and where it may be evaluated.
-// NUMERICS: E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) in the force scale (∇E in newtons), but nothing here knows that.
+// What a minimiser sees of the world: a function of n unknowns, its derivatives, and where it may be
+// evaluated. NUMERICS: E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) in the force scale (∇E in newtons), but nothing
+// here knows that.
 #pragma once
+
+#include <lope/linalg/block_matrix.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
-
-#include <lope/linalg/block_matrix.h>
 
 namespace lope::optimize {
 

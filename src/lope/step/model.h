@@ -1,21 +1,22 @@
-// Everything that does not change while a simulation runs. Built by scene/ (or by hand in a test), validated there;
-// constant afterwards.
+// Everything that does not change while a simulation runs. Built by scene/ (or by hand in a test), validated
+// there; constant afterwards.
 #pragma once
-
-#include <limits>
-#include <string>
-#include <vector>
 
 #include <lope/geometry/mesh.h>
 #include <lope/geometry/motion.h>
 #include <lope/material/parameters.h>
 #include <lope/optimize/minimizer.h>
 
+#include <limits>
+#include <string>
+#include <vector>
+
 namespace lope::step {
 
 enum class Scheme { BackwardEuler, Bdf2, Trapezoid };
 
-// A set of vertices that follows a script instead of the equations of motion, from `begin` until `end` (released).
+// A set of vertices that follows a script instead of the equations of motion, from `begin` until `end`
+// (released).
 struct Handle {
   std::vector<int> vertices;
   geometry::Motion motion;
@@ -23,19 +24,20 @@ struct Handle {
   double end = std::numeric_limits<double>::infinity();
 };
 
-// An elastic body. dimension 3: the mesh's tetrahedra are the elements; 2: its triangles (z = 0), per metre of depth.
+// An elastic body. dimension 3: the mesh's tetrahedra are the elements; 2: its triangles (z = 0), per metre
+// of depth.
 struct SolidBody {
   std::string name;
   int dimension = 3;
-  geometry::Mesh mesh;                             // the rest shape
-  std::vector<material::Parameters> materials;     // one, or one per distinct region
-  std::vector<int> material_of_element;            // empty: materials[0] everywhere
-  std::vector<double> density_of_material;         // kg/m³ (2D: kg/m² per metre of depth), parallel to materials
-  std::vector<Vec3> initial_positions;             // empty: the rest shape
-  std::vector<Vec3> initial_velocities;            // empty: at rest
-  std::vector<Handle> handles;                     // a vertex belongs to at most one at any time
-  double mass_damping = 0;                         // 1/s
-  double stiffness_damping = 0;                    // s, lagged Rayleigh (OPT §4.2)
+  geometry::Mesh mesh;                          // the rest shape
+  std::vector<material::Parameters> materials;  // one, or one per distinct region
+  std::vector<int> material_of_element;         // empty: materials[0] everywhere
+  std::vector<double> density_of_material;  // kg/m³ (2D: kg/m² per metre of depth), parallel to materials
+  std::vector<Vec3> initial_positions;      // empty: the rest shape
+  std::vector<Vec3> initial_velocities;     // empty: at rest
+  std::vector<Handle> handles;              // a vertex belongs to at most one at any time
+  double mass_damping = 0;                  // 1/s
+  double stiffness_damping = 0;             // s, lagged Rayleigh (OPT §4.2)
 };
 
 // Names of the table that `lope solvers` prints.

@@ -1,11 +1,11 @@
-#include <gtest/gtest.h>
+#include <lope/base/parallel.h>
+#include <lope/base/random.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include <lope/base/parallel.h>
-#include <lope/base/random.h>
+#include <gtest/gtest.h>
 
 namespace lope {
 namespace {

@@ -1,0 +1,43 @@
+// Sparse direct solves: nested dissection of the block graph (METIS), then CHOLMOD's supernodal LLᵀ on the
+// scalar matrix. Symbolic work once per pattern.
+//
+// CHOLMOD's time is BLAS time. The build puts the sequential BLIS in front of any other BLAS because it picks
+// its kernels from the CPU's features (an OpenBLAS that does not know the CPU silently runs several times
+// slower); blas_kernels() tells what it picked.
+#pragma once
+
+#include <lope/linalg/preconditioner.h>
+
+#include <memory>
+#include <string>
+
+namespace lope::linalg {
+
+// Definite: LLᵀ, update() fails on a matrix that is not positive definite.
+// Indefinite: LDLᵀ without pivoting, update() fails on a zero pivot only (and is several times slower).
+enum class Factorization { Definite, Indefinite };
+
+class Cholesky final : public Preconditioner {
+ public:
+  explicit Cholesky(Factorization kind = Factorization::Definite);
+  ~Cholesky() override;
+
+  bool update(const BlockMatrix& matrix) override;
+  // Exact up to rounding.
+  void apply(ConstVector r, Vector z) override;
+
+  // Memory of the factor and flops of one factorisation, known after the first update().
+  double factor_bytes() const;
+  double factor_flops() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// Name of the kernels that the BLAS chose for this CPU, e.g. "zen3", "skx".
+std::string blas_kernels();
+// Measured dgemm speed of one thread in flop/s (about 50 ms of work).
+double measure_blas();
+
+}  // namespace lope::linalg

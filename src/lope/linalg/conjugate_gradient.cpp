@@ -1,0 +1,54 @@
+#include <lope/linalg/conjugate_gradient.h>
+
+#include <cmath>
+
+namespace lope::linalg {
+
+CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+                                   const CgOptions& options) {
+  const std::size_t n = b.size();
+  const bool flexible = !(m.is_linear() && m.is_symmetric());
+  for (auto* work : {&r_, &z_, &p_, &ap_}) work->resize(n);
+  if (flexible) previous_r_.resize(n);
+
+  CgSummary summary;
+  fill(x, 0);
+  copy(b, r_);
+  m.apply(r_, z_);
+  copy(z_, p_);
+  double rz = dot(r_, z_);
+  const double start = rz;
+  if (!(start > 0)) {
+    summary.converged = start == 0;
+    summary.relative_residual = 0;
+    return summary;
+  }
+  while (summary.iterations < options.max_iterations) {
+    a(p_, ap_);
+    ++summary.iterations;
+    const double curvature = dot(p_, ap_);
+    if (!(curvature > 0)) {
+      summary.negative_curvature = true;
+      if (summary.iterations == 1) copy(z_, x);
+      return summary;
+    }
+    const double alpha = rz / curvature;
+    combine(alpha, p_, 1, x);
+    if (flexible) copy(r_, previous_r_);
+    combine(-alpha, ap_, 1, r_);
+    m.apply(r_, z_);
+    const double next = dot(r_, z_);
+    summary.relative_residual = std::sqrt(std::max(next, 0.0) / start);
+    if (summary.relative_residual <= options.relative_tolerance) {
+      summary.converged = true;
+      return summary;
+    }
+    // Fletcher–Reeves for a fixed symmetric M; Polak–Ribière (flexible CG) otherwise.
+    const double beta = flexible ? (next - dot(z_, previous_r_)) / rz : next / rz;
+    combine(1, z_, beta, p_);
+    rz = next;
+  }
+  return summary;
+}
+
+}  // namespace lope::linalg

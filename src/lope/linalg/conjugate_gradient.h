@@ -1,0 +1,42 @@
+// Preconditioned conjugate gradients for A x = b, started at x = 0.
+//
+// As OPT §3.1 uses it inside Newton's method: when a direction of negative curvature appears, the last
+// iterate is returned (on the first iteration: the preconditioned right-hand side, which is the steepest
+// descent direction in the preconditioner's metric; the paper has no preconditioner and returns b). Every
+// returned x ≠ 0 then satisfies x·b > 0. Residuals are measured as √(rᵀM⁻¹r), relative to the start.
+#pragma once
+
+#include <lope/linalg/preconditioner.h>
+#include <lope/linalg/space.h>
+
+#include <functional>
+#include <vector>
+
+namespace lope::linalg {
+
+// y = A x.
+using LinearOperator = std::function<void(ConstVector x, Vector y)>;
+
+struct CgOptions {
+  double relative_tolerance = 1e-8;
+  int max_iterations = 10000;
+};
+
+struct CgSummary {
+  bool converged = false;
+  bool negative_curvature = false;
+  int iterations = 0;
+  double relative_residual = 1;
+};
+
+// Keeps its work vectors between solves.
+class ConjugateGradient {
+ public:
+  CgSummary solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+                  const CgOptions& options);
+
+ private:
+  std::vector<double> r_, z_, p_, ap_, previous_r_;
+};
+
+}  // namespace lope::linalg

@@ -1,0 +1,60 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/preconditioner.h>
+
+#include <algorithm>
+
+#include <Eigen/Eigenvalues>
+
+namespace lope::linalg {
+namespace {
+
+constexpr std::size_t grain = 2048;
+
+template <int b>
+using Block = Eigen::Matrix<double, b, b, Eigen::RowMajor>;
+
+template <int b>
+void invert_definite(const double* block, double* inverse) {
+  const Block<b> a = Eigen::Map<const Block<b>>(block);
+  const Eigen::LLT<Block<b>> cholesky(a);
+  if (cholesky.info() == Eigen::Success) {
+    Eigen::Map<Block<b>>{inverse} = cholesky.solve(Block<b>::Identity());
+    return;
+  }
+  const Eigen::SelfAdjointEigenSolver<Block<b>> eigen(a);
+  Eigen::Matrix<double, b, 1> values = eigen.eigenvalues().cwiseAbs();
+  const double floor = std::max(1e-10 * values.maxCoeff(), 1e-300);
+  values = values.cwiseMax(floor).cwiseInverse();
+  Eigen::Map<Block<b>>{inverse} =
+      eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+template <int b>
+void multiply_blocks(const double* inverse, ConstVector r, Vector z) {
+  parallel_for(r.size() / b, grain, [&](std::size_t i) {
+    Eigen::Map<Eigen::Matrix<double, b, 1>>{z.data() + i* b} =
+        Eigen::Map<const Block<b>>(inverse + i * b * b) *
+        Eigen::Map<const Eigen::Matrix<double, b, 1>>(r.data() + i * b);
+  });
+}
+
+}  // namespace
+
+bool BlockJacobi::update(const BlockMatrix& matrix) {
+  block_size_ = matrix.block_size();
+  const auto b = static_cast<std::size_t>(block_size_);
+  const auto rows = static_cast<std::size_t>(matrix.pattern().rows());
+  inverse_.resize(rows * b * b);
+  parallel_for(rows, grain, [&](std::size_t row) {
+    const double* diagonal = matrix.block(matrix.pattern().diagonal(static_cast<int>(row)));
+    double* inverse = inverse_.data() + row * b * b;
+    block_size_ == 3 ? invert_definite<3>(diagonal, inverse) : invert_definite<2>(diagonal, inverse);
+  });
+  return true;
+}
+
+void BlockJacobi::apply(ConstVector r, Vector z) {
+  block_size_ == 3 ? multiply_blocks<3>(inverse_.data(), r, z) : multiply_blocks<2>(inverse_.data(), r, z);
+}
+
+}  // namespace lope::linalg

@@ -1,0 +1,38 @@
+// Approximate inverses. The same objects precondition CG and initialise L-BFGS.
+#pragma once
+
+#include <lope/base/expected.h>
+#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/space.h>
+
+#include <string>
+#include <vector>
+
+namespace lope::linalg {
+
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  // Takes the numbers of a new matrix; symbolic work is redone only when the pattern changes. False when the
+  // matrix does not allow it (not positive definite): the previous state is then lost.
+  virtual bool update(const BlockMatrix& matrix) = 0;
+  // z ≈ A⁻¹ r. r and z must not overlap.
+  virtual void apply(ConstVector r, Vector z) = 0;
+  // CG needs both; if either fails it uses the flexible formula.
+  virtual bool is_linear() const { return true; }
+  virtual bool is_symmetric() const { return true; }
+};
+
+// The inverses of the diagonal blocks. Blocks that are not positive definite have their eigenvalues replaced
+// by their magnitudes (at least 10⁻¹⁰ of the largest), so that the result always is.
+class BlockJacobi final : public Preconditioner {
+ public:
+  bool update(const BlockMatrix& matrix) override;
+  void apply(ConstVector r, Vector z) override;
+
+ private:
+  int block_size_ = 0;
+  std::vector<double> inverse_;
+};
+
+}  // namespace lope::linalg

@@ -1,0 +1,66 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/space.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace lope::linalg {
+namespace {
+constexpr std::size_t grain = 8192;
+
+// Four partial sums let the compiler overlap the additions; their order is fixed.
+double chunk_dot(const double* a, const double* b, std::size_t count) {
+  double sum[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += a[i + k] * b[i + k];
+  }
+  for (; i < count; ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+}  // namespace
+
+double dot(ConstVector a, ConstVector b) {
+  assert(a.size() == b.size());
+  return parallel_sum(a.size(), grain, [&](std::size_t begin, std::size_t end) {
+    return chunk_dot(a.data() + begin, b.data() + begin, end - begin);
+  });
+}
+
+double norm(ConstVector a) { return std::sqrt(dot(a, a)); }
+
+double max_block_norm(ConstVector a, int block_size) {
+  const auto b = static_cast<std::size_t>(block_size);
+  const double largest = parallel_max(a.size() / b, grain, [&](std::size_t begin, std::size_t end) {
+    double result = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double square = chunk_dot(a.data() + i * b, a.data() + i * b, b);
+      if (!(square <= result)) result = square;  // keeps a NaN
+    }
+    return result;
+  });
+  return a.empty() ? 0 : std::sqrt(largest);
+}
+
+void combine(double a, ConstVector x, double b, Vector y) {
+  parallel_chunks(y.size(), grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) y[i] = a * x[i] + b * y[i];
+  });
+}
+
+void add_scaled(ConstVector x, double a, ConstVector y, Vector z) {
+  parallel_chunks(z.size(), grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) z[i] = x[i] + a * y[i];
+  });
+}
+
+void copy(ConstVector from, Vector to) { std::copy(from.begin(), from.end(), to.begin()); }
+
+void fill(Vector x, double value) { std::fill(x.begin(), x.end(), value); }
+
+bool all_finite(ConstVector x) {
+  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace lope::linalg

@@ -1,0 +1,91 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/space.h>
+
+#include <set>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+#include <unit/linalg/random_matrix.h>
+
+namespace lope::linalg {
+namespace {
+
+Eigen::MatrixXd dense(const BlockMatrix& matrix) {
+  const auto n = static_cast<Eigen::Index>(matrix.size());
+  const int b = matrix.block_size();
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(n, n);
+  for (int row = 0; row < matrix.pattern().rows(); ++row) {
+    for (int column = 0; column < matrix.pattern().rows(); ++column) {
+      const auto slot = matrix.pattern().slot(row, column);
+      if (slot < 0) continue;
+      for (int i = 0; i < b; ++i) {
+        for (int j = 0; j < b; ++j) result(row * b + i, column * b + j) = matrix.block(slot)[i * b + j];
+      }
+    }
+  }
+  return result;
+}
+
+TEST(BlockPattern, HasExactlyTheCoupledPairs) {
+  const std::vector<int> triangles = {0, 1, 2, 2, 1, 3};
+  const auto pattern = BlockPattern::from_groups(5, triangles, 3);
+  const std::set<std::pair<int, int>> missing = {{0, 3}, {3, 0}, {0, 4}, {1, 4}, {2, 4},
+                                                 {3, 4}, {4, 0}, {4, 1}, {4, 2}, {4, 3}};
+  for (int i = 0; i < 5; ++i) {
+    for (int j = 0; j < 5; ++j)
+      EXPECT_EQ(pattern->slot(i, j) < 0, missing.count({i, j}) == 1) << i << " " << j;
+    EXPECT_EQ(pattern->diagonal(i), pattern->slot(i, i));
+  }
+  EXPECT_NE(pattern->id(), BlockPattern::from_groups(5, triangles, 3)->id());
+}
+
+class BlockSizes : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(All, BlockSizes, testing::Values(2, 3));
+
+TEST_P(BlockSizes, MultiplyAgreesWithDense) {
+  const BlockMatrix a = random_matrix(4, GetParam(), 1);
+  const auto x = random_vector(a.size(), 1);
+  std::vector<double> y(a.size());
+  a.multiply(x, y);
+  const Eigen::VectorXd expected =
+      dense(a) * Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected(static_cast<Eigen::Index>(i)), 1e-13);
+}
+
+TEST_P(BlockSizes, IdentityRowsDecouple) {
+  BlockMatrix a = random_matrix(3, GetParam(), 1);
+  std::vector<std::uint8_t> marked(static_cast<std::size_t>(a.pattern().rows()), 0);
+  marked[5] = marked[26] = 1;
+  const Eigen::MatrixXd before = dense(a);
+  a.make_identity(marked, 7);
+  const Eigen::MatrixXd after = dense(a);
+  const int b = GetParam();
+  for (Eigen::Index i = 0; i < after.rows(); ++i) {
+    for (Eigen::Index j = 0; j < after.cols(); ++j) {
+      const bool touched = marked[static_cast<std::size_t>(i / b)] || marked[static_cast<std::size_t>(j / b)];
+      EXPECT_EQ(after(i, j), touched ? (i == j ? 7 : 0) : before(i, j));
+    }
+  }
+}
+
+TEST(BlockMatrix, ProductsHaveTheSameBitsForAnyNumberOfThreads) {
+  const BlockMatrix a = random_matrix(12, 3, 1);
+  const auto x = random_vector(a.size(), 1);
+  std::vector<double> one(a.size()), two(a.size());
+  double dot_one = 0, dot_two = 0;
+  {
+    const ThreadLimit limit(1);
+    a.multiply(x, one);
+    dot_one = dot(one, x);
+  }
+  {
+    const ThreadLimit limit(2);
+    a.multiply(x, two);
+    dot_two = dot(two, x);
+  }
+  EXPECT_EQ(one, two);
+  EXPECT_EQ(dot_one, dot_two);
+}
+
+}  // namespace
+}  // namespace lope::linalg

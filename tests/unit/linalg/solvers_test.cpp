@@ -1,0 +1,114 @@
+#include <lope/linalg/cholesky.h>
+#include <lope/linalg/conjugate_gradient.h>
+
+#include <gtest/gtest.h>
+#include <unit/linalg/random_matrix.h>
+
+namespace lope::linalg {
+namespace {
+
+double residual(const BlockMatrix& a, ConstVector x, ConstVector b) {
+  std::vector<double> r(a.size());
+  a.multiply(x, r);
+  combine(1, b, -1, r);
+  return norm(r) / norm(b);
+}
+
+LinearOperator product(const BlockMatrix& a) {
+  return [&a](ConstVector x, Vector y) { a.multiply(x, y); };
+}
+
+class Solvers : public testing::TestWithParam<int> {
+ protected:
+  const BlockMatrix matrix = random_matrix(7, GetParam(), 0.3);
+  const std::vector<double> right = random_vector(matrix.size(), 3);
+  std::vector<double> x = std::vector<double>(matrix.size());
+};
+INSTANTIATE_TEST_SUITE_P(BlockSizes, Solvers, testing::Values(2, 3));
+
+TEST_P(Solvers, CholeskySolves) {
+  Cholesky factor;
+  ASSERT_TRUE(factor.update(matrix));
+  factor.apply(right, x);
+  EXPECT_LT(residual(matrix, x, right), 1e-13);
+  EXPECT_GT(factor.factor_bytes(), 0);
+}
+
+TEST_P(Solvers, CholeskyTakesNewNumbersAndOtherPatterns) {
+  Cholesky factor;
+  ASSERT_TRUE(factor.update(random_matrix(4, GetParam(), 1)));
+  BlockMatrix doubled = matrix;
+  doubled.add(1, matrix);
+  for (const BlockMatrix* a : {&matrix, static_cast<const BlockMatrix*>(&doubled)}) {
+    ASSERT_TRUE(factor.update(*a));
+    factor.apply(right, x);
+    EXPECT_LT(residual(*a, x, right), 1e-13);
+  }
+}
+
+TEST_P(Solvers, CholeskyRefusesIndefiniteAndRecovers) {
+  Cholesky factor;
+  EXPECT_FALSE(factor.update(random_matrix(7, GetParam(), 0)));
+  ASSERT_TRUE(factor.update(matrix));
+  factor.apply(right, x);
+  EXPECT_LT(residual(matrix, x, right), 1e-13);
+}
+
+TEST_P(Solvers, IndefiniteFactorSolvesIndefinite) {
+  const BlockMatrix a = random_matrix(5, GetParam(), 0);
+  Cholesky factor(Factorization::Indefinite);
+  ASSERT_TRUE(factor.update(a));
+  const auto b = random_vector(a.size(), 4);
+  std::vector<double> y(a.size());
+  factor.apply(b, y);
+  EXPECT_LT(residual(a, y, b), 1e-7);
+}
+
+TEST_P(Solvers, ConjugateGradientSolves) {
+  BlockJacobi jacobi;
+  jacobi.update(matrix);
+  ConjugateGradient cg;
+  const CgSummary summary = cg.solve(product(matrix), jacobi, right, x, {.relative_tolerance = 1e-12});
+  EXPECT_TRUE(summary.converged);
+  EXPECT_LT(residual(matrix, x, right), 1e-11);
+}
+
+TEST_P(Solvers, ExactPreconditionerNeedsOneIteration) {
+  Cholesky factor;
+  ASSERT_TRUE(factor.update(matrix));
+  ConjugateGradient cg;
+  const CgSummary summary = cg.solve(product(matrix), factor, right, x, {.relative_tolerance = 1e-10});
+  EXPECT_TRUE(summary.converged);
+  EXPECT_EQ(summary.iterations, 1);
+}
+
+TEST_P(Solvers, NegativeCurvatureStillGivesDescent) {
+  const BlockMatrix a = random_matrix(6, GetParam(), 0);
+  const auto b = random_vector(a.size(), 5);
+  std::vector<double> y(a.size());
+  BlockJacobi jacobi;
+  jacobi.update(a);
+  ConjugateGradient cg;
+  const CgSummary summary = cg.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-12});
+  EXPECT_TRUE(summary.negative_curvature);
+  EXPECT_FALSE(summary.converged);
+  EXPECT_GT(dot(y, b), 0);
+}
+
+TEST_P(Solvers, ZeroRightHandSide) {
+  BlockJacobi jacobi;
+  jacobi.update(matrix);
+  ConjugateGradient cg;
+  const std::vector<double> zero(matrix.size(), 0.0);
+  EXPECT_TRUE(cg.solve(product(matrix), jacobi, zero, x, {}).converged);
+  EXPECT_EQ(norm(x), 0);
+}
+
+TEST(Blas, RunsKernelsForThisCpu) {
+  EXPECT_FALSE(blas_kernels().empty());
+  EXPECT_NE(blas_kernels(), "generic");
+  EXPECT_GT(measure_blas(), 1e8);
+}
+
+}  // namespace
+}  // namespace lope::linalg

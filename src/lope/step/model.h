@@ -5,7 +5,7 @@
 #include <lope/geometry/mesh.h>
 #include <lope/geometry/motion.h>
 #include <lope/material/parameters.h>
-#include <lope/optimize/minimizer.h>
+#include <lope/optimize/methods.h>
 
 #include <limits>
 #include <string>
@@ -40,10 +40,17 @@ struct SolidBody {
   double stiffness_damping = 0;             // s, lagged Rayleigh (OPT §4.2)
 };
 
-// Names of the table that `lope solvers` prints.
+// Where a step's minimisation starts.
+enum class InitialGuess {
+  Best,     // the one of smallest energy among the current positions, inertia alone and explicit Euler (OPT
+            // §3.1)
+  Inertia,  // x̂, where the nodes would go without internal forces (DOT)
+};
+
 struct SolverChoice {
-  std::string method = "auto";
+  optimize::Method method = optimize::Method::Auto;
   optimize::StoppingOptions stopping;
+  InitialGuess initial_guess = InitialGuess::Best;
   int max_iterations = 500;
 };
 

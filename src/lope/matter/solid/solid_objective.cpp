@@ -1,0 +1,282 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/space.h>
+#include <lope/material/evaluate.h>
+#include <lope/matter/solid/solid_objective.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <Eigen/LU>
+
+namespace lope::matter {
+namespace {
+
+constexpr std::size_t grain = 4096;
+
+// Plain arrays out of a mesh: coordinates and element indices.
+template <int d>
+std::vector<double> coordinates(const geometry::Mesh& mesh) {
+  std::vector<double> x(mesh.vertices.size() * d);
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+    for (int k = 0; k < d; ++k) x[i * d + static_cast<std::size_t>(k)] = mesh.vertices[i][k];
+  }
+  return x;
+}
+
+template <int d>
+std::vector<int> element_nodes(const geometry::Mesh& mesh) {
+  std::vector<int> nodes;
+  if constexpr (d == 3) {
+    for (const auto& t : mesh.tetrahedra) nodes.insert(nodes.end(), t.begin(), t.end());
+  } else {
+    for (const auto& t : mesh.triangles) nodes.insert(nodes.end(), t.begin(), t.end());
+  }
+  return nodes;
+}
+
+std::size_t material_index(const SolidDescription& description, std::size_t element) {
+  return description.material_of_element.empty()
+             ? 0
+             : static_cast<std::size_t>(description.material_of_element[element]);
+}
+
+// Measure of the face (3D: area, 2D: length) opposite local vertex a.
+template <int d>
+double opposite_face(const std::vector<double>& x, const int* nodes, int a) {
+  std::array<Vec<d>, d> corner;
+  int count = 0;
+  for (int b = 0; b <= d; ++b) {
+    if (b != a) corner[static_cast<std::size_t>(count++)] = Eigen::Map<const Vec<d>>(x.data() + nodes[b] * d);
+  }
+  if constexpr (d == 3) {
+    const Vec3 u = corner[1] - corner[0], v = corner[2] - corner[0];
+    return 0.5 * Vec3(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]).norm();
+  } else {
+    return (corner[1] - corner[0]).norm();
+  }
+}
+
+template <int d>
+std::vector<double> lumped_masses(const SolidDescription& description, const ElasticElements<d>& elements) {
+  const std::vector<int> nodes = element_nodes<d>(*description.mesh);
+  std::vector<double> masses(description.mesh->vertices.size(), 0.0);
+  for (std::size_t e = 0; e < elements.volumes().size(); ++e) {
+    const double mass =
+        elements.volumes()[e] * description.density_of_material[material_index(description, e)];
+    for (std::size_t a = 0; a <= d; ++a)
+      masses[static_cast<std::size_t>(nodes[e * (d + 1) + a])] += mass / (d + 1);
+  }
+  return masses;
+}
+
+// NUMERICS §6: ξ the Frobenius norm of ∂²ψ/∂F² at rest, ℓ_i the sum over the elements at i of the measure of
+// the face opposite i; ⟨ξ⟩ is the volume average, ξ_i the mass-weighted average over the elements around i.
+template <int d>
+optimize::CharacteristicScales characteristic_scales(const SolidDescription& description,
+                                                     const ElasticElements<d>& elements) {
+  const std::vector<double> x = coordinates<d>(*description.mesh);
+  const std::vector<int> nodes = element_nodes<d>(*description.mesh);
+  std::vector<double> stiffness;
+  for (const auto& parameters : description.materials)
+    stiffness.push_back(material::rest_stiffness_norm<d>(parameters));
+
+  const std::size_t n = description.mesh->vertices.size();
+  std::vector<double> length(n, 0.0), weighted(n, 0.0), weight(n, 0.0);
+  double volume = 0, total = 0;
+  for (std::size_t e = 0; e < elements.volumes().size(); ++e) {
+    const std::size_t m = material_index(description, e);
+    const double element_volume = elements.volumes()[e],
+                 mass = element_volume * description.density_of_material[m];
+    volume += element_volume;
+    total += element_volume * stiffness[m];
+    for (int a = 0; a <= d; ++a) {
+      const auto i = static_cast<std::size_t>(nodes[e * (d + 1) + static_cast<std::size_t>(a)]);
+      length[i] += opposite_face<d>(x, nodes.data() + e * (d + 1), a);
+      weighted[i] += mass * stiffness[m];
+      weight[i] += mass;
+    }
+  }
+  optimize::CharacteristicScales scales;
+  scales.global = total / volume * linalg::norm(length);
+  scales.per_block.resize(n);
+  for (std::size_t i = 0; i < n; ++i) scales.per_block[i] = weighted[i] / weight[i] * length[i];
+  scales.length = geometry::bounds(description.mesh->vertices).extent().maxCoeff();
+  return scales;
+}
+
+}  // namespace
+
+template <int d>
+SolidObjective<d>::SolidObjective(const SolidDescription& description)
+    : elements_(coordinates<d>(*description.mesh), element_nodes<d>(*description.mesh), description.materials,
+                description.material_of_element),
+      masses_(lumped_masses<d>(description, elements_)),
+      scales_(characteristic_scales<d>(description, elements_)),
+      mass_damping_(description.mass_damping),
+      stiffness_damping_(description.stiffness_damping),
+      hessian_(elements_.pattern(), d) {
+  for (auto* work : {&point_, &offset_, &product_, &force_}) work->resize(size());
+}
+
+template <int d>
+void SolidObjective<d>::begin_step(const StepSetup& setup) {
+  setup_ = setup;
+  if (stiffness_damping_ > 0) {
+    if (!lagged_stiffness_) lagged_stiffness_.emplace(elements_.pattern(), d);
+    lagged_stiffness_->set_zero();
+    elements_.move_to(setup.start);
+    elements_.add_hessian(optimize::HessianKind::Projected, 1, *lagged_stiffness_);
+  }
+}
+
+template <int d>
+void SolidObjective<d>::move_to(std::span<const double> x) {
+  linalg::copy(x, point_);
+  elements_.move_to(x);
+}
+
+template <int d>
+double SolidObjective<d>::inertia_energy() const {
+  return 0.5 * setup_.inertia * parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+           double sum = 0;
+           for (std::size_t i = begin; i < end; ++i) {
+             if (setup_.fixed[i]) continue;
+             double square = 0;
+             for (std::size_t k = i * d; k < (i + 1) * d; ++k)
+               square += std::pow(point_[k] - setup_.target[k], 2);
+             sum += masses_[i] * square;
+           }
+           return sum;
+         });
+}
+
+// product_ = (k_M M + k_D D)(x − y), added to g with weight w.
+template <int d>
+void SolidObjective<d>::add_damping_force(std::span<double> g) const {
+  linalg::add_scaled(point_, -1, setup_.damping_target, offset_);
+  if (stiffness_damping_ > 0) {
+    lagged_stiffness_->multiply(offset_, product_);
+  } else {
+    linalg::fill(product_, 0);
+  }
+  parallel_for(size(), grain, [&](std::size_t k) {
+    g[k] += setup_.damping * (stiffness_damping_ * product_[k] + mass_damping_ * masses_[k / d] * offset_[k]);
+  });
+}
+
+template <int d>
+double SolidObjective<d>::damping_energy() const {
+  linalg::fill(force_, 0);
+  add_damping_force(force_);
+  return 0.5 * linalg::dot(force_, offset_);
+}
+
+template <int d>
+double SolidObjective<d>::value(double /*give_up_above*/) {
+  return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value();
+}
+
+// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the
+// rounding of the sums.
+template <int d>
+double SolidObjective<d>::value_noise() {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  const double inertia = inertia_energy();
+  const double force_square = parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (setup_.fixed[i]) continue;
+      for (std::size_t k = i * d; k < (i + 1) * d; ++k) {
+        sum += std::pow(setup_.inertia * masses_[i] * (point_[k] - setup_.target[k]), 2);
+      }
+    }
+    return sum;
+  });
+  const double reach = linalg::max_block_norm(point_, d);
+  return 4 * epsilon * (inertia + elements_.value_magnitude() + reach * std::sqrt(force_square));
+}
+
+template <int d>
+void SolidObjective<d>::gradient(std::span<double> g) {
+  parallel_for(size(), grain, [&](std::size_t k) {
+    g[k] = setup_.inertia * masses_[k / d] * (point_[k] - setup_.target[k]);
+  });
+  elements_.add_gradient(g);
+  if (damped()) add_damping_force(g);
+  parallel_for(masses_.size(), grain, [&](std::size_t i) {
+    if (setup_.fixed[i]) std::fill_n(g.data() + i * d, d, 0.0);
+  });
+}
+
+template <int d>
+const linalg::BlockMatrix& SolidObjective<d>::hessian(optimize::HessianKind kind) {
+  hessian_.set_zero();
+  elements_.add_hessian(kind, 1, hessian_);
+  if (stiffness_damping_ > 0) hessian_.add(setup_.damping * stiffness_damping_, *lagged_stiffness_);
+  const double weight = diagonal_weight();
+  double largest = 0;
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    double* block = hessian_.block(hessian_.pattern().diagonal(static_cast<int>(i)));
+    for (int k = 0; k < d; ++k) block[k * (d + 1)] += weight * masses_[i];
+    largest = std::max(largest, std::abs(block[0]));
+  }
+  hessian_.make_identity(setup_.fixed, largest);
+  return hessian_;
+}
+
+template <int d>
+void SolidObjective<d>::hessian_times(optimize::HessianKind kind, std::span<const double> direction,
+                                      std::span<double> y) {
+  // Fixed nodes do not move and feel nothing: their part of the direction is passed through unchanged.
+  linalg::copy(direction, offset_);
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    if (setup_.fixed[i]) std::fill_n(offset_.data() + i * d, d, 0.0);
+  }
+  if (stiffness_damping_ > 0) {
+    lagged_stiffness_->multiply(offset_, y);
+    linalg::combine(diagonal_weight(), offset_, 0, product_);
+    parallel_for(size(), grain, [&](std::size_t k) {
+      y[k] = setup_.damping * stiffness_damping_ * y[k] + masses_[k / d] * product_[k];
+    });
+  } else {
+    parallel_for(size(), grain,
+                 [&](std::size_t k) { y[k] = diagonal_weight() * masses_[k / d] * offset_[k]; });
+  }
+  elements_.add_hessian_times(kind, 1, offset_, y);
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    if (setup_.fixed[i]) std::copy_n(direction.data() + i * d, d, y.data() + i * d);
+  }
+}
+
+template <int d>
+double SolidObjective<d>::largest_step(std::span<const double> direction) const {
+  return elements_.largest_step(direction);
+}
+
+template <int d>
+void SolidObjective<d>::potential_gradient(std::span<double> g) const {
+  linalg::fill(g, 0);
+  elements_.add_gradient(g);
+}
+
+template <int d>
+std::vector<Field> SolidObjective<d>::fields() const {
+  using Place = Field::Place;
+  std::vector<Field> result;
+  result.push_back({"stress", "Pa", Place::Element, elements_.von_mises()});
+  result.push_back({"stretch", "", Place::Element, elements_.max_stretch()});
+  result.push_back({"volume_ratio", "", Place::Element, elements_.determinants()});
+  result.push_back({"energy_density", "J/m^3", Place::Element, elements_.energy_density()});
+  return result;
+}
+
+template class SolidObjective<2>;
+template class SolidObjective<3>;
+
+std::unique_ptr<StepObjective> make_solid_objective(const SolidDescription& description) {
+  if (description.dimension == 2) return std::make_unique<SolidObjective<2>>(description);
+  return std::make_unique<SolidObjective<3>>(description);
+}
+
+}  // namespace lope::matter

@@ -1,0 +1,56 @@
+// The step objective of one elastic body of linear simplices with lumped masses.
+#pragma once
+
+#include <lope/matter/solid/elastic_elements.h>
+#include <lope/matter/step_objective.h>
+
+#include <optional>
+
+namespace lope::matter {
+
+template <int d>
+class SolidObjective final : public StepObjective {
+ public:
+  explicit SolidObjective(const SolidDescription& description);
+
+  std::size_t size() const override { return masses_.size() * d; }
+  int block_size() const override { return d; }
+  int dimension() const override { return d; }
+  std::span<const double> masses() const override { return masses_; }
+  std::span<const std::uint8_t> fixed_blocks() const override { return setup_.fixed; }
+  const optimize::CharacteristicScales& scales() const override { return scales_; }
+
+  void begin_step(const StepSetup& setup) override;
+  void move_to(std::span<const double> x) override;
+  double value(double give_up_above) override;
+  double value_noise() override;
+  void gradient(std::span<double> g) override;
+  const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
+                     std::span<double> y) override;
+  double largest_step(std::span<const double> direction) const override;
+
+  double potential() const override { return elements_.value(); }
+  void potential_gradient(std::span<double> g) const override;
+  int inverted_elements() const override { return elements_.inverted_count(); }
+  std::vector<Field> fields() const override;
+
+ private:
+  double inertia_energy() const;
+  double damping_energy() const;
+  bool damped() const { return mass_damping_ > 0 || stiffness_damping_ > 0; }
+  double diagonal_weight() const { return setup_.inertia + setup_.damping * mass_damping_; }
+  void add_damping_force(std::span<double> g) const;
+
+  ElasticElements<d> elements_;
+  std::vector<double> masses_;
+  optimize::CharacteristicScales scales_;
+  double mass_damping_, stiffness_damping_;
+  StepSetup setup_;
+  linalg::BlockMatrix hessian_;
+  std::optional<linalg::BlockMatrix> lagged_stiffness_;   // D
+  std::vector<double> point_;                             // the current point
+  mutable std::vector<double> offset_, product_, force_;  // work
+};
+
+}  // namespace lope::matter

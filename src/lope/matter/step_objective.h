@@ -1,0 +1,63 @@
+// What a time step minimises, seen from the step loop: an Objective that can be set up for a step and read
+// out.
+//   E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) + w/2 |x − y|²_{k_M M + k_D D}     (NUMERICS §1, §3; force scale)
+// The last term is mass and lagged Rayleigh damping (OPT §4.2) with D the projected stiffness at the
+// beginning of the step. The dimension is a run-time value from here upwards.
+#pragma once
+
+#include <lope/geometry/mesh.h>
+#include <lope/material/parameters.h>
+#include <lope/optimize/objective.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lope::matter {
+
+// Nodes' coordinates are interleaved: x₀ y₀ (z₀) x₁ …
+struct StepSetup {
+  double inertia = 0;                      // 1/(c h²)
+  std::span<const double> target;          // x̂
+  double damping = 0;                      // w
+  std::span<const double> damping_target;  // y
+  std::span<const double> start;           // xₙ, where D is taken
+  std::span<const std::uint8_t> fixed;     // per node: 1 where scripted
+};
+
+// A field over vertices or elements, for pictures and files.
+struct Field {
+  enum class Place { Vertex, Element };
+  std::string name;
+  std::string unit;
+  Place place = Place::Element;
+  std::vector<double> values;
+};
+
+class StepObjective : public optimize::Objective {
+ public:
+  virtual int dimension() const = 0;
+  virtual std::span<const double> masses() const = 0;
+  // The data behind the spans must live until the step is over.
+  virtual void begin_step(const StepSetup& setup) = 0;
+
+  // At the current point: Φ, and g = ∂Φ/∂x without inertia and damping (fixed nodes included).
+  virtual double potential() const = 0;
+  virtual void potential_gradient(std::span<double> g) const = 0;
+  virtual int inverted_elements() const = 0;
+  virtual std::vector<Field> fields() const = 0;
+};
+
+struct SolidDescription {
+  int dimension = 3;
+  const geometry::Mesh* mesh = nullptr;  // rest shape
+  std::vector<material::Parameters> materials;
+  std::span<const int> material_of_element;  // empty: the first everywhere
+  std::vector<double> density_of_material;
+  double mass_damping = 0;       // k_M, 1/s
+  double stiffness_damping = 0;  // k_D, s
+};
+
+std::unique_ptr<StepObjective> make_solid_objective(const SolidDescription& description);
+
+}  // namespace lope::matter

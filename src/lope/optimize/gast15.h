@@ -1,0 +1,40 @@
+// The stabilised Newton–CG of OPT §3.1 (Gast et al. 2015).
+//
+// Raw Hessian; CG from zero that stops at negative curvature; a safeguarded downhill direction; a clamp on
+// its length; a strong-Wolfe line search that tries the full step first; projection onto the feasible set
+// after the step. Deviations: CG's relative tolerance is min(½, √(‖g‖/‖g₀‖)), free of units (the paper's
+// min(½, σ√max(‖g‖, τ)) with σ = 1 is `paper_forcing`); CG is preconditioned by block Jacobi (`precondition =
+// false`: as printed).
+#pragma once
+
+#include <lope/linalg/conjugate_gradient.h>
+#include <lope/optimize/line_search.h>
+#include <lope/optimize/minimizer.h>
+
+#include <vector>
+
+namespace lope::optimize {
+
+struct Gast15Options {
+  double downhill = 1e-2;     // κ
+  double length_clamp = 1e3;  // ℓ
+  bool precondition = true;
+  bool paper_forcing = false;
+};
+
+class Gast15 final : public Minimizer {
+ public:
+  explicit Gast15(const Gast15Options& options = {}) : gast_(options) {}
+  MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                            const MinimizerOptions& options) override;
+
+ private:
+  class Run;
+  Gast15Options gast_;
+  linalg::BlockJacobi jacobi_;
+  linalg::ConjugateGradient cg_;
+  LineSearch line_search_;
+  std::vector<double> gradient_, right_, direction_, error_, trial_;
+};
+
+}  // namespace lope::optimize

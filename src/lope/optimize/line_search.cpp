@@ -1,0 +1,111 @@
+#include <lope/optimize/line_search.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lope::optimize {
+namespace {
+
+// Minimiser of the cubic through two values and slopes, kept away from the ends of the bracket; the middle
+// where the cubic has none (or a value is infinite).
+double interpolate(double a, double value_a, double slope_a, double b, double value_b, double slope_b) {
+  const double middle = 0.5 * (a + b);
+  if (!std::isfinite(value_b) || a == b) return a + 0.1 * (b - a);
+  const double d1 = slope_a + slope_b - 3 * (value_a - value_b) / (a - b);
+  const double discriminant = d1 * d1 - slope_a * slope_b;
+  if (!(discriminant >= 0)) return middle;
+  const double d2 = std::copysign(std::sqrt(discriminant), b - a);
+  const double step = b - (b - a) * (slope_b + d2 - d1) / (slope_b - slope_a + 2 * d2);
+  const double margin = 0.1 * std::abs(b - a);
+  if (!std::isfinite(step)) return middle;
+  return std::clamp(step, std::min(a, b) + margin, std::max(a, b) - margin);
+}
+
+}  // namespace
+
+double LineSearch::evaluate(Objective& objective, const LineSearchStart& start, double step,
+                            linalg::Vector trial) {
+  linalg::add_scaled(start.x, step, start.direction, trial);
+  objective.project(trial);
+  objective.move_to(trial);
+  const double value = objective.value();
+  return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+}
+
+double LineSearch::slope(Objective& objective, const LineSearchStart& start) {
+  gradient_.resize(start.x.size());
+  objective.gradient(gradient_);
+  return linalg::dot(gradient_, start.direction);
+}
+
+LineSearchResult LineSearch::backtrack(Objective& objective, const LineSearchStart& start,
+                                       const BacktrackingOptions& options, linalg::Vector trial) {
+  const double noise = objective.value_noise();
+  LineSearchResult result;
+  result.step = std::min(options.first_step, objective.largest_step(start.direction));
+  while (result.step >= options.smallest_step) {
+    result.value = evaluate(objective, start, result.step, trial);
+    ++result.evaluations;
+    if (result.value <= start.value + options.sufficient_decrease * result.step * start.slope + noise) {
+      result.success = true;
+      return result;
+    }
+    result.step *= options.shrink;
+  }
+  return result;
+}
+
+LineSearchResult LineSearch::strong_wolfe(Objective& objective, const LineSearchStart& start,
+                                          const WolfeOptions& options, linalg::Vector trial) {
+  const double noise = objective.value_noise();
+  const double bound = std::min(options.largest_step, objective.largest_step(start.direction));
+  Point previous{0, start.value, start.slope};
+  double step = std::min(1.0, bound);
+  for (int evaluations = 1; evaluations <= options.max_evaluations; ++evaluations) {
+    Point point{step, evaluate(objective, start, step, trial), 0};
+    const bool enough = point.value <= start.value + options.sufficient_decrease * step * start.slope + noise;
+    if (!enough || (evaluations > 1 && point.value > previous.value + noise)) {
+      if (std::isfinite(point.value)) point.slope = slope(objective, start);
+      return zoom(objective, start, options, trial, previous, point, noise, evaluations);
+    }
+    point.slope = slope(objective, start);
+    if (std::abs(point.slope) <= -options.curvature * start.slope || step >= bound) {
+      return {true, step, point.value, evaluations};
+    }
+    if (point.slope >= 0) return zoom(objective, start, options, trial, point, previous, noise, evaluations);
+    previous = point;
+    step = std::min(4 * step, bound);
+  }
+  return {};
+}
+
+// Invariant: `low` satisfies the sufficient decrease and has the smallest value so far; an acceptable step
+// lies between `low` and `high`.
+LineSearchResult LineSearch::zoom(Objective& objective, const LineSearchStart& start,
+                                  const WolfeOptions& options, linalg::Vector trial, Point low, Point high,
+                                  double noise, int evaluations) {
+  while (evaluations < options.max_evaluations &&
+         std::abs(high.step - low.step) > 1e-14 * std::abs(high.step)) {
+    Point point{interpolate(low.step, low.value, low.slope, high.step, high.value, high.slope), 0, 0};
+    point.value = evaluate(objective, start, point.step, trial);
+    ++evaluations;
+    const bool enough =
+        point.value <= start.value + options.sufficient_decrease * point.step * start.slope + noise;
+    if (std::isfinite(point.value)) point.slope = slope(objective, start);
+    if (!enough || point.value > low.value + noise) {
+      high = point;
+      continue;
+    }
+    if (std::abs(point.slope) <= -options.curvature * start.slope) {
+      return {true, point.step, point.value, evaluations};
+    }
+    if (point.slope * (high.step - low.step) >= 0) high = low;
+    low = point;
+  }
+  // The bracket collapsed (a kink, or rounding): the best point with sufficient decrease is still progress.
+  if (low.step <= 0) return {false, 0, start.value, evaluations};
+  low.value = evaluate(objective, start, low.step, trial);
+  return {true, low.step, low.value, evaluations + 1};
+}
+
+}  // namespace lope::optimize

@@ -1,0 +1,57 @@
+#include <lope/optimize/gast15.h>
+#include <lope/optimize/methods.h>
+#include <lope/optimize/newton.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lope::optimize {
+namespace {
+
+constexpr std::array<MethodInfo, 5> table = {{
+    {Method::Auto, "auto", "", "the fastest measured method for the problem's size"},
+    {Method::Newton, "newton", "PN of DOT §2",
+     "projected Newton, sparse Cholesky kept as long as it is useful"},
+    {Method::NewtonPcg, "newton-pcg", "inexact PN",
+     "projected Newton, block-Jacobi conjugate gradients; little memory"},
+    {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search"},
+    {Method::NewtonRaw, "newton-raw", "OPT §2",
+     "plain Newton without any safeguard; diverges on hard steps, for comparison"},
+}};
+
+// Beyond this many unknowns a Cholesky factor of a solid is too large or too slow.
+constexpr std::size_t direct_limit = 300000;
+
+}  // namespace
+
+std::span<const MethodInfo> methods() { return table; }
+
+std::optional<Method> find_method(std::string_view name) {
+  const auto at =
+      std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return m.name == name; });
+  if (at == table.end()) return std::nullopt;
+  return at->method;
+}
+
+std::string_view name_of(Method method) {
+  return std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return m.method == method; })
+      ->name;
+}
+
+std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
+  switch (method) {
+    case Method::Auto:
+      return make_minimizer(unknowns <= direct_limit ? Method::Newton : Method::NewtonPcg, unknowns);
+    case Method::Newton:
+      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{});
+    case Method::NewtonPcg:
+      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{.solver = LinearSolver::Iterative});
+    case Method::Gast15:
+      return std::make_unique<Gast15>();
+    case Method::NewtonRaw:
+      return std::make_unique<PlainNewton>();
+  }
+  return nullptr;
+}
+
+}  // namespace lope::optimize

@@ -1,0 +1,30 @@
+// The table of methods: a method is a named combination of minimiser and options. `lope solvers` prints it.
+#pragma once
+
+#include <lope/optimize/minimizer.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace lope::optimize {
+
+enum class Method { Auto, Newton, NewtonPcg, Gast15, NewtonRaw };
+
+struct MethodInfo {
+  Method method;
+  std::string_view name;
+  std::string_view source;       // paper
+  std::string_view description;  // one line
+};
+
+std::span<const MethodInfo> methods();
+std::optional<Method> find_method(std::string_view name);
+std::string_view name_of(Method method);
+
+// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` while its factor is cheap
+// (see docs/solvers.md for the measurements behind the limit), `newton-pcg` beyond.
+std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns);
+
+}  // namespace lope::optimize

@@ -1,0 +1,62 @@
+// Newton's method with the projected Hessian and an Armijo line search (PN of DOT §2; NUMERICS §4).
+//
+// Direction: H d = −∇E with H made positive definite element by element, solved
+//   Direct     by sparse Cholesky (`newton`), or
+//   Iterative  by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact
+//   Newton).
+// Deviations from PN as the papers use it:
+// - a factor is kept as CG's preconditioner for later iterates and later time steps, and renewed when CG
+// needs more
+//   than `kept_factor_iterations` (0: a new factor for every iteration, as printed);
+// - with the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
+// it is
+//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils
+//   it.
+#pragma once
+
+#include <lope/linalg/cholesky.h>
+#include <lope/linalg/conjugate_gradient.h>
+#include <lope/optimize/line_search.h>
+#include <lope/optimize/minimizer.h>
+
+#include <vector>
+
+namespace lope::optimize {
+
+enum class LinearSolver { Direct, Iterative };
+
+struct ProjectedNewtonOptions {
+  LinearSolver solver = LinearSolver::Direct;
+  int kept_factor_iterations = 6;
+};
+
+class ProjectedNewton final : public Minimizer {
+ public:
+  explicit ProjectedNewton(const ProjectedNewtonOptions& options) : newton_(options) {}
+  MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                            const MinimizerOptions& options) override;
+
+ private:
+  class Run;
+  ProjectedNewtonOptions newton_;
+  linalg::Cholesky cholesky_;
+  linalg::BlockJacobi jacobi_;
+  bool factor_ready_ = false;
+  linalg::ConjugateGradient cg_;
+  LineSearch line_search_;
+  std::vector<double> gradient_, direction_, error_, trial_, right_;
+};
+
+// Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs.
+// 1–4 show where it fails). Solved by LDLᵀ without pivoting.
+class PlainNewton final : public Minimizer {
+ public:
+  MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                            const MinimizerOptions& options) override;
+
+ private:
+  linalg::Cholesky factor_{linalg::Factorization::Indefinite};
+  std::vector<double> gradient_, direction_;
+};
+
+}  // namespace lope::optimize

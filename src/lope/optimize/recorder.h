@@ -1,0 +1,62 @@
+// Fills a MinimizerSummary while a minimiser runs: shared bookkeeping, no mathematics.
+#pragma once
+
+#include <lope/base/timer.h>
+#include <lope/optimize/minimizer.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace lope::optimize {
+
+class Recorder {
+ public:
+  Recorder(const MinimizerOptions& options, double tolerance) : options_(options) {
+    summary_.tolerance = tolerance;
+  }
+
+  MinimizerTimings& timings() { return summary_.timings; }
+  int iterations() const { return summary_.iterations; }
+
+  void count_solve(int linear_iterations) {
+    ++summary_.linear_solves;
+    summary_.linear_iterations += linear_iterations;
+    pending_.linear_iterations += linear_iterations;
+  }
+  // The line search that led to the next recorded iterate.
+  void count_step(double length, int evaluations) {
+    ++summary_.iterations;
+    pending_.step_length = length;
+    pending_.line_search_steps = evaluations;
+  }
+  // The iterate x and the left-hand side of the stopping test there.
+  void record(double value, double gradient_norm, double measure, std::span<const double> x) {
+    pending_.number = summary_.iterations;
+    pending_.value = value;
+    pending_.gradient_norm = gradient_norm;
+    pending_.measure = measure;
+    pending_.seconds = watch_.seconds();
+    if (summary_.history.empty()) summary_.initial_measure = measure;
+    summary_.value = value;
+    summary_.gradient_norm = gradient_norm;
+    summary_.measure = measure;
+    summary_.history.push_back(pending_);
+    if (options_.observer) options_.observer(pending_, x);
+    pending_ = {};
+  }
+  MinimizerSummary finish(Outcome outcome, std::string reason) {
+    summary_.outcome = outcome;
+    summary_.reason = std::move(reason);
+    summary_.timings.total = watch_.seconds();
+    return std::move(summary_);
+  }
+
+ private:
+  const MinimizerOptions& options_;
+  MinimizerSummary summary_;
+  Iteration pending_;
+  Stopwatch watch_;
+};
+
+}  // namespace lope::optimize

@@ -1,0 +1,62 @@
+#include <lope/base/parallel.h>
+#include <lope/optimize/stopping.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace lope::optimize {
+namespace {
+
+// ‖(g_i/scale_i)_i‖₂ / √n over the free blocks.
+double nodewise_norm(const Objective& objective, linalg::ConstVector g) {
+  const auto& scale = objective.scales().per_block;
+  const auto fixed = objective.fixed_blocks();
+  const auto b = static_cast<std::size_t>(objective.block_size());
+  const double square = parallel_sum(scale.size(), 4096, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (fixed[i]) continue;
+      for (std::size_t k = 0; k < b; ++k) sum += std::pow(g[i * b + k] / scale[i], 2);
+    }
+    return sum;
+  });
+  const auto free = std::count(fixed.begin(), fixed.end(), std::uint8_t{0});
+  return free == 0 ? 0 : std::sqrt(square / static_cast<double>(free));
+}
+
+}  // namespace
+
+double resolved_tolerance(const StoppingOptions& options, const Objective& objective) {
+  if (options.tolerance > 0) return options.tolerance;
+  switch (options.test) {
+    case StoppingTest::Displacement:
+      return 1e-4 * objective.scales().length;
+    case StoppingTest::CharacteristicGlobal:
+      return 1e-5;
+    case StoppingTest::CharacteristicNodewise:
+      return 1e-7;
+    case StoppingTest::GradientNorm:
+      return 1e-5;
+  }
+  return 0;
+}
+
+double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient) {
+  assert(test != StoppingTest::Displacement);
+  if (test == StoppingTest::CharacteristicNodewise) return nodewise_norm(objective, gradient);
+  const double scale = test == StoppingTest::CharacteristicGlobal ? objective.scales().global : 1.0;
+  return linalg::norm(gradient) / scale;
+}
+
+DisplacementEstimate estimate_displacement(Objective& objective, linalg::Preconditioner& preconditioner,
+                                           linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
+                                           linalg::Vector error, int max_iterations) {
+  const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Raw);
+  const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
+  const linalg::CgSummary solve = cg.solve(product, preconditioner, gradient, error,
+                                           {.relative_tolerance = 0.1, .max_iterations = max_iterations});
+  return {solve.converged, linalg::max_block_norm(error, objective.block_size()), solve.iterations};
+}
+
+}  // namespace lope::optimize

@@ -1,0 +1,32 @@
+// When a minimisation is done (NUMERICS §6).
+//
+// The two characteristic norms divide the gradient by a natural force scale (DOT eq. 15; HOT appendix, where
+// "scale with" is a division). Lope's default is an accuracy with a meaning: the largest distance by which
+// any node is still away from the minimiser, estimated by solving H e = ∇E with the raw Hessian to 10%.
+#pragma once
+
+#include <lope/linalg/conjugate_gradient.h>
+#include <lope/optimize/minimizer.h>
+
+namespace lope::optimize {
+
+// The tolerance that `options` means for this objective: its defaults are 10⁻⁴ of the body's size
+// (Displacement), 10⁻⁵ (CharacteristicGlobal), 10⁻⁷ (CharacteristicNodewise) and 10⁻⁵ newtons (GradientNorm).
+double resolved_tolerance(const StoppingOptions& options, const Objective& objective);
+
+// Left-hand side of a test that needs the gradient only. Not for Displacement.
+double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient);
+
+struct DisplacementEstimate {
+  bool trustworthy = false;  // the Hessian showed no negative curvature and CG reached 10%
+  double largest = 0;        // max over nodes of |e_i|
+  int iterations = 0;        // of CG
+};
+
+// Solves H e = g at the objective's current point, H raw, by CG with the given preconditioner; leaves e in
+// `error`. The minimiser is near x − e.
+DisplacementEstimate estimate_displacement(Objective& objective, linalg::Preconditioner& preconditioner,
+                                           linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
+                                           linalg::Vector error, int max_iterations);
+
+}  // namespace lope::optimize

@@ -1,0 +1,94 @@
+// The step loop: the only writer of State. One call of advance() is one time step, one minimisation per body.
+#pragma once
+
+#include <lope/base/expected.h>
+#include <lope/matter/step_objective.h>
+#include <lope/optimize/minimizer.h>
+#include <lope/step/model.h>
+#include <lope/step/time_scheme.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lope::step {
+
+// Everything that changes. Enough, with the Model, to go on exactly where it was left.
+struct State {
+  double time = 0;
+  std::int64_t step = 0;
+  double previous_h = 0;  // of the last step (0: none yet)
+  std::vector<BodyState> bodies;
+};
+
+struct Energies {
+  double kinetic = 0, elastic = 0, gravity = 0;
+  double total() const { return kinetic + elastic + gravity; }
+};
+
+struct BodyReport {
+  std::string name;
+  optimize::MinimizerSummary solve;
+  Energies energy;
+  Vec3 momentum = Vec3::Zero();          // kg m/s
+  Vec3 angular_momentum = Vec3::Zero();  // kg m²/s about the origin
+  int inverted_elements = 0;
+};
+
+struct StepReport {
+  std::int64_t step = 0;  // 1 for the first
+  double time = 0;        // at the end of the step
+  double h = 0;
+  double seconds = 0;     // wall clock
+  bool accepted = false;  // false: some body's minimisation failed outright and State is as before
+  std::vector<BodyReport> bodies;
+  bool converged() const;
+};
+
+class Simulation {
+ public:
+  // The model must outlive the simulation.
+  explicit Simulation(const Model& model);
+  ~Simulation();
+
+  const Model& model() const { return model_; }
+  const State& state() const { return state_; }
+  // Continues from a saved state; fails if its sizes do not fit the model.
+  Expected<void> restore(State state);
+
+  // One step of length h (the model's by default).
+  StepReport advance();
+  StepReport advance(double h);
+
+  // Fields of a body at the current state (stress, stretch, …), and the norm of the last step's remaining
+  // force.
+  std::vector<matter::Field> fields(std::size_t body);
+  Energies energies(std::size_t body);
+  // Called for every iteration of every minimisation.
+  void set_observer(optimize::Observer observer) { observer_ = std::move(observer); }
+  // Uses another method from now on (comparisons); keeps everything else.
+  void use_method(optimize::Method method);
+
+  // The step problem of one body at the current state, for comparisons: objective and starting point of a
+  // step of length h. The simulation must not advance while they are in use.
+  struct StepProblem {
+    matter::StepObjective& objective;
+    std::vector<double> start;
+  };
+  StepProblem step_problem(std::size_t body, double h);
+
+ private:
+  struct Island;
+  void prepare(Island& island, BodyState& body, const SolidBody& solid, double h);
+  std::vector<double> initial_guess(Island& island, const BodyState& body, double h);
+  void initial_acceleration(Island& island, BodyState& body);
+  BodyReport report(Island& island, const BodyState& body, const SolidBody& solid);
+
+  const Model& model_;
+  State state_;
+  std::vector<std::unique_ptr<Island>> islands_;
+  optimize::Observer observer_;
+};
+
+}  // namespace lope::step

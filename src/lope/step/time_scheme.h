@@ -1,0 +1,49 @@
+// The implicit time schemes as one table (NUMERICS §1): where inertia alone would lead (x̂), how strongly it
+// pulls (c), what velocity follows, and the velocity-proportional damping terms in the same form (NUMERICS
+// §3, OPT §4.2).
+//
+//   scheme          x̂ without h² terms                        c    damping weight w, target y
+//   backward Euler  xₙ + h vₙ                                 1    1/h,     xₙ
+//   BDF-2           (4xₙ − xₙ₋₁)/3 + h(8vₙ − 2vₙ₋₁)/9          4/9  3/(2h),  (4xₙ − xₙ₋₁)/3
+//   trapezoid       xₙ + h vₙ + (h²/4) aₙ                     1/4  2/h,     xₙ + h vₙ/2
+// and x̂ += c h² M⁻¹ f_ext for all. New velocities are differences of the same formulas: w (x − y) for the
+// last column. BDF-2 starts (and restarts after a change of h) with one step of backward Euler.
+#pragma once
+
+#include <lope/math/types.h>
+#include <lope/step/model.h>
+
+#include <span>
+#include <vector>
+
+namespace lope::step {
+
+// Position, velocity and acceleration of one body's nodes, interleaved coordinates.
+struct BodyState {
+  std::vector<double> x, v;
+  std::vector<double> previous_x, previous_v;  // of the step before (BDF-2)
+  std::vector<double> a;                       // accelerations (trapezoid)
+  std::vector<std::vector<double>>
+      anchors;  // per handle: where its vertices were when it took hold (3 per vertex)
+};
+
+struct SchemeTerms {
+  double inertia = 0;                  // 1/(c h²)
+  std::vector<double> target;          // x̂
+  double damping = 0;                  // w
+  std::vector<double> damping_target;  // y
+};
+
+// The scheme actually used for a step: BDF-2 needs the step before, taken with the same h.
+Scheme effective_scheme(Scheme scheme, bool has_previous_step);
+
+// `acceleration` is f_ext/m per node (dimension entries, the same for all nodes: gravity).
+void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> acceleration,
+                  SchemeTerms& terms);
+
+// Velocity and acceleration that belong to the new positions. Scripted nodes get their mean velocity over the
+// step.
+void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<const std::uint8_t> scripted,
+                 const SchemeTerms& terms, BodyState& body);
+
+}  // namespace lope::step

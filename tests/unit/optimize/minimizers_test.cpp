@@ -1,0 +1,123 @@
+#include <lope/base/random.h>
+#include <lope/linalg/space.h>
+#include <lope/optimize/methods.h>
+#include <lope/optimize/stopping.h>
+
+#include <gtest/gtest.h>
+#include <unit/optimize/test_objectives.h>
+
+namespace lope::optimize {
+namespace {
+
+constexpr int nodes = 40;
+
+std::vector<double> near_minimum(double noise) {
+  std::vector<double> x(2 * nodes);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x[k] = (k % 2 == 0 ? static_cast<double>(k / 2) : 0.0) + noise * (random_unit(5, k) - 0.5);
+  }
+  x[0] = x[1] = 0;
+  return x;
+}
+
+double distance_to_minimum(const std::vector<double>& x) {
+  std::vector<double> difference = near_minimum(0);
+  linalg::combine(1, x, -1, difference);
+  return linalg::max_block_norm(difference, 2);
+}
+
+std::string method_name(const testing::TestParamInfo<Method>& info) {
+  std::string name(name_of(info.param));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+class EveryMethod : public testing::TestWithParam<Method> {};
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15,
+                                         Method::NewtonRaw),
+                         method_name);
+class StableMethod : public testing::TestWithParam<Method> {};
+INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15), method_name);
+
+TEST_P(EveryMethod, FindsANearbyMinimumToTheDisplacementAccuracy) {
+  SpringChain chain(nodes, 100, 1);
+  auto x = near_minimum(0.05);
+  MinimizerOptions options;
+  options.stopping.tolerance = 1e-6;
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+  ASSERT_TRUE(summary.converged()) << summary.reason;
+  EXPECT_LE(summary.measure, 1e-6);
+  EXPECT_LE(distance_to_minimum(x), 3e-6);
+}
+
+TEST_P(StableMethod, FindsAMinimumFromAWildStartByEveryStoppingTest) {
+  for (const StoppingTest test : {StoppingTest::Displacement, StoppingTest::CharacteristicGlobal,
+                                  StoppingTest::CharacteristicNodewise, StoppingTest::GradientNorm}) {
+    SpringChain chain(nodes, 100, 1);
+    auto x = near_minimum(3);
+    chain.move_to(x);
+    const double start = chain.value(0);
+    MinimizerOptions options;
+    options.stopping = {test, 1e-7};
+    const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+    ASSERT_TRUE(summary.converged()) << static_cast<int>(test) << " " << summary.reason;
+    EXPECT_LT(summary.value, start);
+    std::vector<double> g(chain.size());
+    chain.move_to(x);
+    chain.gradient(g);
+    EXPECT_LE(linalg::norm(g), 1e-3);
+    EXPECT_EQ(x[0], 0);  // the fixed node stays
+    if (test != StoppingTest::Displacement) {
+      EXPECT_LE(gradient_measure(test, chain, g), 1e-7);
+    }
+  }
+}
+
+TEST_P(StableMethod, EnergyNeverIncreasesBetweenIterations) {
+  SpringChain chain(nodes, 1000, 1);
+  auto x = near_minimum(5);
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, {});
+  for (std::size_t i = 1; i < summary.history.size(); ++i) {
+    EXPECT_LE(summary.history[i].value, summary.history[i - 1].value * (1 + 1e-12));
+  }
+}
+
+TEST_P(EveryMethod, AnIterationLimitIsNotConvergence) {
+  SpringChain chain(nodes, 100, 1);
+  auto x = near_minimum(0.3);
+  MinimizerOptions options;
+  options.max_iterations = 1;
+  options.stopping.tolerance = 1e-12;
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+  EXPECT_EQ(summary.outcome, Outcome::IterationLimit);
+  EXPECT_FALSE(summary.converged());
+  EXPECT_FALSE(summary.reason.empty());
+}
+
+TEST(Summary, DefaultsToFailure) { EXPECT_FALSE(MinimizerSummary{}.converged()); }
+
+TEST(PlainNewton, IsNotStabilised) {
+  // Springs compressed to near nothing: the raw Hessian is indefinite and plain Newton goes to a saddle or
+  // away.
+  SpringChain chain(3, 100, 1e-3);
+  std::vector<double> x = {0, 0, 0.1, 0.05, 0.15, -0.02};
+  chain.move_to(x);
+  const double start = chain.value(0);
+  auto stable = x;
+  const auto plain = make_minimizer(Method::NewtonRaw, 6)->minimize(chain, x, {});
+  const auto stabilised = make_minimizer(Method::Gast15, 6)->minimize(chain, stable, {});
+  ASSERT_TRUE(stabilised.converged());
+  EXPECT_LT(stabilised.value, 0.01 * start);
+  chain.move_to(x);
+  EXPECT_TRUE(!plain.converged() || chain.value(0) > stabilised.value + 1);
+}
+
+TEST(Methods, NamesAreUniqueAndFound) {
+  for (const MethodInfo& info : methods()) EXPECT_EQ(find_method(info.name), info.method);
+  EXPECT_FALSE(find_method("newtno").has_value());
+}
+
+}  // namespace
+}  // namespace lope::optimize

@@ -33,6 +33,7 @@ class ProjectedNewton::Run {
         options_(options),
         tolerance_(resolved_tolerance(options.stopping, objective)),
         recorder_(options, tolerance_) {
+    my_.factor_ready_ = false;
     for (auto* work : {&my_.gradient_, &my_.direction_, &my_.error_, &my_.trial_, &my_.right_}) {
       work->resize(objective.size());
     }

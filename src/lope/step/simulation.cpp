@@ -264,8 +264,22 @@ Energies Simulation::energies(std::size_t body) {
 }
 
 std::vector<matter::Field> Simulation::fields(std::size_t body) {
-  islands_[body]->objective->move_to(state_.bodies[body].x);
-  return islands_[body]->objective->fields();
+  using Place = matter::Field::Place;
+  Island& island = *islands_[body];
+  const int d = model_.solids[body].dimension;
+  const std::size_t n = island.fixed.size();
+  matter::Field speed{"speed", "m/s", Place::Vertex, std::vector<double>(n, 0.0)};
+  matter::Field residual{"residual", "N", Place::Vertex, std::vector<double>(n, 0.0)};
+  island.objective->move_to(state_.bodies[body].x);
+  if (!island.terms.target.empty()) island.objective->gradient(island.work);
+  for (std::size_t i = 0; i < n; ++i) {
+    speed.values[i] = node(state_.bodies[body].v, i, d).norm();
+    if (!island.terms.target.empty()) residual.values[i] = node(island.work, i, d).norm();
+  }
+  std::vector<matter::Field> result = island.objective->fields();
+  result.push_back(std::move(speed));
+  result.push_back(std::move(residual));
+  return result;
 }
 
 }  // namespace lope::step

@@ -1,0 +1,59 @@
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include <lope/io/file.h>
+#include <papers/benchmarks.h>
+
+#include "commands.h"
+
+namespace lope::program {
+namespace {
+
+int run_benchmark(const std::string& name, bench::BenchOptions options) {
+  for (const bench::Benchmark& benchmark : bench::benchmarks()) {
+    if (benchmark.name != name) continue;
+    options.folder /= name;
+    options.scenes = scene_folder();
+    if (const auto made = io::make_directory(options.folder); !made) return complain(made.error());
+    std::string transcript;
+    options.print = [&](std::string_view line) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+      transcript += line;
+      transcript += '\n';
+    };
+    if (const auto done = benchmark.run(options); !done) return complain(done.error());
+    if (const auto written = io::write_file(options.folder / "table.txt", transcript); !written) return complain(written.error());
+    fmt::print("table and figures in {}\n", options.folder.string());
+    return Done;
+  }
+  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+}
+
+void list_benchmarks() {
+  for (const bench::Benchmark& benchmark : bench::benchmarks()) fmt::print("{:12} {}\n", benchmark.name, benchmark.shows);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("bench", "Tables and figures of the papers; without a name, the list");
+  auto name = std::make_shared<std::string>();
+  auto options = std::make_shared<bench::BenchOptions>();
+  options->folder = "bench_results";
+  command->add_option("name", *name, "Benchmark");
+  command->add_option("-o,--output", options->folder, "Folder of the results")->type_name("DIR");
+  command->add_option("--mesh", options->mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
+  command->add_option("--size", options->size, "Resolution (meaning depends on the benchmark)")->check(CLI::PositiveNumber);
+  command->add_option("--steps", options->steps, "Number of steps")->check(CLI::PositiveNumber);
+  command->callback([=, &status] {
+    if (name->empty()) {
+      list_benchmarks();
+    } else {
+      status = run_benchmark(*name, *options);
+    }
+  });
+}
+
+}  // namespace lope::program

@@ -1,0 +1,62 @@
+// The commands of the program. Each adds its arguments to the parser and sets the exit status when it runs:
+// 0 done and converged, 1 usage or scene error, 2 some step did not reach its accuracy, 3 environment.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <lope/base/expected.h>
+#include <lope/scene/scene.h>
+#include <lope/step/model.h>
+
+namespace lope::program {
+
+enum Status { Done = 0, BadInput = 1, NotConverged = 2, BadEnvironment = 3 };
+
+void add_run(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
+void add_render(CLI::App& app, int& status);
+void add_export(CLI::App& app, int& status);
+void add_mesh(CLI::App& app, int& status);
+void add_scenes(CLI::App& app, int& status);
+void add_solvers(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status);
+
+// Prints the error and returns its status.
+int complain(const Error& error);
+
+// The arguments that every command about a scene shares.
+struct SceneArguments {
+  std::string scene;                   // a file, or the name of a scene that comes with Lope
+  std::vector<std::string> overrides;  // --set
+  std::string mesh;                    // --mesh
+  std::string method;                  // --method
+  int threads = 0;                     // --threads
+
+  void add_to(CLI::App& command);
+  Expected<scene::Scene> load() const;
+};
+
+// Folder of the scenes that come with Lope: beside the sources or installed; empty if there is none.
+std::filesystem::path scene_folder();
+// `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
+Expected<std::filesystem::path> find_scene(const std::string& name);
+
+// Pictures of the run in `directory` (render_command.cpp).
+struct PictureRequest {
+  std::filesystem::path directory;
+  std::optional<long> frame;  // one still of this frame
+  bool still = false;         // a still of the most dramatic frame
+  bool movie = false;
+  bool plots = false;
+  std::string color_by;  // empty: as the scene says
+  int width = 0, height = 0, samples = 0;
+  bool edges = false;
+};
+// The files written.
+Expected<std::vector<std::filesystem::path>> make_pictures(const PictureRequest& request);
+
+}  // namespace lope::program

@@ -1,0 +1,51 @@
+#include <fmt/core.h>
+
+#include <lope/base/paths.h>
+
+#include "commands.h"
+
+namespace lope::program {
+
+namespace fs = std::filesystem;
+
+int complain(const Error& error) {
+  fmt::print(stderr, "error: {}\n", error.message);
+  return error.trouble == Trouble::Input ? BadInput : BadEnvironment;
+}
+
+void SceneArguments::add_to(CLI::App& command) {
+  command.add_option("scene", scene, "A scene file (.toml), or the name of a scene that comes with Lope")->required();
+  command.add_option("--set", overrides, "Override a value of the scene: path.to.key=value (repeatable)")
+      ->take_all()
+      ->type_name("KEY=VALUE");
+  command.add_option("--mesh", mesh, "Use this mesh file for the first body")->type_name("FILE");
+  command.add_option("--method", method, "Solver method (see `lope solvers`)")->type_name("NAME");
+  command.add_option("--threads", threads, "Number of threads (default: all cores)")->check(CLI::Range(0, 4096));
+}
+
+Expected<scene::Scene> SceneArguments::load() const {
+  const auto path = find_scene(scene);
+  if (!path) return forward_error(path);
+  std::vector<std::string> all = overrides;
+  if (!mesh.empty()) all.push_back("body.0.shape.mesh=" + mesh);
+  if (!method.empty()) all.push_back("solver.method=" + method);
+  if (threads > 0) all.push_back("solver.threads=" + std::to_string(threads));
+  return scene::load_scene(path->string(), all);
+}
+
+fs::path scene_folder() {
+  const fs::path program = executable_path().parent_path();
+  for (const fs::path& candidate : {program / "../share/lope/scenes", program / "../../../scenes", fs::path("scenes")}) {
+    if (fs::is_directory(candidate)) return candidate.lexically_normal();
+  }
+  return {};
+}
+
+Expected<fs::path> find_scene(const std::string& name) {
+  if (fs::exists(name)) return fs::path(name);
+  const fs::path shipped = scene_folder() / (name + ".toml");
+  if (name.find('/') == std::string::npos && fs::exists(shipped)) return shipped;
+  return input_error("there is no scene file '{}', and no scene of that name comes with Lope (see `lope scenes`)", name);
+}
+
+}  // namespace lope::program

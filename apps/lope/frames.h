@@ -1,0 +1,57 @@
+// Reading the frames of a run back, for pictures and exports.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <lope/base/expected.h>
+#include <lope/geometry/mesh.h>
+#include <lope/io/frame.h>
+
+namespace lope::program {
+
+// What does not change from frame to frame.
+struct FrameBody {
+  std::string name;
+  int dimension = 3;
+  std::vector<geometry::Triangle> triangles;  // the surface, or the body itself in 2D
+  std::vector<geometry::Tetrahedron> tetrahedra;
+  std::vector<double> partition;  // per element
+  Vec3 color = Vec3::Constant(0.5);
+  std::size_t element_count() const { return dimension == 3 ? tetrahedra.size() : triangles.size(); }
+};
+
+struct FieldData {
+  std::string name, unit;
+  bool on_elements = false;
+  std::vector<double> values;
+};
+
+struct BodyFrame {
+  std::vector<Vec3> positions;
+  std::vector<FieldData> fields;
+};
+
+class RunFrames {
+ public:
+  static Expected<RunFrames> open(const std::filesystem::path& run_directory);
+  const std::vector<FrameBody>& bodies() const { return bodies_; }
+  const std::vector<std::int64_t>& numbers() const { return numbers_; }
+  struct Data {
+    double time = 0;
+    std::vector<BodyFrame> bodies;
+  };
+  Expected<Data> read(std::int64_t number) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<FrameBody> bodies_;
+  std::vector<std::int64_t> numbers_;
+};
+
+// The named field on the vertices: elements' values are averaged around each vertex. Empty if there is none.
+std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& field);
+
+}  // namespace lope::program

@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <lope/base/cpu.h>
+#include <lope/base/parallel.h>
+#include <lope/linalg/cholesky.h>
+#include <lope/optimize/methods.h>
+#include <lope/scene/check.h>
+
+#include "commands.h"
+
+namespace lope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+int list_scenes() {
+  const fs::path folder = scene_folder();
+  if (folder.empty()) return complain({"the folder of scenes was not found beside the program", Trouble::Environment});
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    const auto scene = scene::load_scene(file.string());
+    fmt::print("{:20} {}\n", file.stem().string(), scene ? scene->description : scene.error().message);
+  }
+  fmt::print("\nRun one with: lope run NAME --render\n");
+  return Done;
+}
+
+void list_solvers(bool measure) {
+  for (const auto& method : optimize::methods()) {
+    fmt::print("{:12} {:14} {}\n", method.name, method.source, method.description);
+  }
+  fmt::print("\nSIMD kernels: {}. BLAS kernels: {}.", isa_name(best_isa()), linalg::blas_kernels());
+  if (measure) fmt::print(" dgemm: {:.1f} GFlop/s per thread.", linalg::measure_blas() * 1e-9);
+  fmt::print("\n");
+}
+
+int check_scene(const SceneArguments& arguments) {
+  const auto scene = arguments.load();
+  if (!scene) return complain(scene.error());
+  const auto model = scene::build_model(*scene);
+  if (!model) return complain(model.error());
+  const scene::CheckReport report = scene::check(*scene, *model);
+  fmt::print("{}", scene::describe(report));
+  return report.failed() ? BadInput : Done;
+}
+
+}  // namespace
+
+void add_scenes(CLI::App& app, int& status) {
+  app.add_subcommand("scenes", "List the scenes that come with Lope")->callback([&status] { status = list_scenes(); });
+}
+
+void add_solvers(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand("solvers", "List the solver methods and what this CPU runs");
+  auto measure = std::make_shared<bool>(false);
+  command->add_flag("--measure", *measure, "Also measure the speed of the BLAS");
+  command->callback([measure] { list_solvers(*measure); });
+}
+
+void add_check(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
+  auto arguments = std::make_shared<SceneArguments>();
+  arguments->add_to(*command);
+  command->callback([arguments, &status] { status = check_scene(*arguments); });
+}
+
+}  // namespace lope::program

@@ -1,0 +1,47 @@
+#include <fmt/core.h>
+
+#include <lope/base/timer.h>
+#include <lope/geometry/quality.h>
+#include <lope/geometry/shapes.h>
+#include <lope/io/mesh_io.h>
+
+#include "commands.h"
+
+namespace lope::program {
+namespace {
+
+int make_mesh(const std::string& input, const std::string& output, double edge) {
+  const Stopwatch watch;
+  auto mesh = io::read_mesh(input);
+  if (!mesh) return complain(mesh.error());
+  if (edge > 0) {
+    if (!mesh->tetrahedra.empty()) {
+      return complain({fmt::format("{} is a volume mesh already: leave out --edge, or give its surface", input), Trouble::Input});
+    }
+    geometry::ClosedSurface surface;
+    surface.surface = std::move(*mesh);
+    auto volume = geometry::tetrahedralize(surface, edge);
+    if (!volume) return complain({fmt::format("{}: {}", input, volume.error().message), volume.error().trouble});
+    mesh = std::move(volume);
+  }
+  fmt::print("{}\n", geometry::describe(geometry::quality(*mesh)));
+  if (!output.empty()) {
+    if (const auto written = io::write_mesh(*mesh, output); !written) return complain(written.error());
+    fmt::print("{} written in {:.1f} s\n", output, watch.seconds());
+  }
+  return Done;
+}
+
+}  // namespace
+
+void add_mesh(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("mesh", "Fill a closed surface with tetrahedra, convert a mesh, report its quality");
+  auto input = std::make_shared<std::string>(), output = std::make_shared<std::string>();
+  auto edge = std::make_shared<double>(0);
+  command->add_option("input", *input, "OBJ, PLY, STL, MSH, VTK, VTU, MESH, NODE/ELE")->required();
+  command->add_option("-o,--output", *output, "File to write (.msh, .vtu, .mesh, .obj, .ply, .stl)")->type_name("FILE");
+  command->add_option("--edge", *edge, "Tetrahedralise to this edge length, in the file's unit")->check(CLI::PositiveNumber);
+  command->callback([=, &status] { status = make_mesh(*input, *output, *edge); });
+}
+
+}  // namespace lope::program

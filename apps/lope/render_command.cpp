@@ -1,0 +1,332 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <lope/base/terminal.h>
+#include <lope/io/file.h>
+#include <lope/io/json_lines.h>
+#include <lope/io/png.h>
+#include <lope/render/annotate.h>
+#include <lope/render/frame_surface.h>
+#include <lope/render/movie.h>
+#include <lope/render/picture.h>
+#include <lope/render/run_plots.h>
+
+#include "commands.h"
+#include "frames.h"
+
+namespace lope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+render::Colour to_colour(const Vec3& srgb) {
+  return {render::srgb_decode(static_cast<float>(srgb[0])), render::srgb_decode(static_cast<float>(srgb[1])),
+          render::srgb_decode(static_cast<float>(srgb[2]))};
+}
+
+// Draws frames of one run, all with the same camera, colours and scale.
+class Painter {
+ public:
+  static Expected<Painter> create(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request) {
+    Painter painter(run, scene, request);
+    if (const auto done = painter.survey(); !done) return forward_error(done);
+    return painter;
+  }
+
+  Expected<io::Image> paint(const RunFrames::Data& data) const {
+    render::Scene picture;
+    for (std::size_t i = 0; i < data.bodies.size(); ++i) {
+      const FrameBody& body = run_.bodies()[i];
+      render::Surface surface = render::body_surface(data.bodies[i].positions, body.triangles, to_colour(body.color));
+      if (color_by_ == "partition") {
+        surface.field = partition_colours(body);
+      } else if (color_by_ != "body") {
+        const auto field = render::field_on(color_by_, data.bodies[i].positions.size(), body.triangles.size(),
+                                            vertex_values(body, data.bodies[i], color_by_), {map_, range_.low, range_.high});
+        if (!field) return forward_error(field);
+        surface.field = *field;
+      }
+      if (edges_) surface.wireframe = render::Wireframe{};
+      picture.surfaces.push_back(std::move(surface));
+    }
+    const double aspect = static_cast<double>(options_.width) / options_.height;
+    if (flat_) picture = render::flat_scene(std::move(picture.surfaces), aspect);
+    picture.camera = camera_;
+    if (!flat_) {
+      picture.ground.reset();
+      if (scene_.render.ground) picture.ground = render::Ground{.height = ground_height_};
+    }
+    auto image = render::draw(picture, options_);
+    if (!image) return forward_error(image);
+    if (color_by_ != "body" && color_by_ != "partition") {
+      render::draw_legend(*image, {color_by_, unit_, map_, range_.low, range_.high});
+    }
+    render::draw_caption(*image, fmt::format("t = {:.3f} s", data.time));
+    return *image;
+  }
+
+ private:
+  Painter(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request) : run_(run), scene_(scene) {
+    color_by_ = request.color_by.empty() ? scene.render.color_by : request.color_by;
+    options_.width = request.width > 0 ? request.width : scene.render.width;
+    options_.height = request.height > 0 ? request.height : scene.render.height;
+    options_.samples = request.samples > 0 ? request.samples : scene.render.samples;
+    edges_ = request.edges || scene.render.edges;
+    flat_ = std::all_of(run.bodies().begin(), run.bodies().end(), [](const FrameBody& b) { return b.dimension == 2; });
+  }
+
+  // Bounds and range of values over (a sample of) all frames.
+  Expected<void> survey() {
+    const auto& numbers = run_.numbers();
+    const std::size_t stride = std::max<std::size_t>(1, numbers.size() / 60);
+    geometry::Bounds all;
+    std::vector<double> values;
+    for (std::size_t k = 0; k < numbers.size(); k += stride) {
+      const auto data = run_.read(numbers[k]);
+      if (!data) return forward_error(data);
+      for (std::size_t i = 0; i < data->bodies.size(); ++i) {
+        for (const Vec3& p : data->bodies[i].positions) all.add(p);
+        if (color_by_ == "body" || color_by_ == "partition") continue;
+        const auto field = vertex_values(run_.bodies()[i], data->bodies[i], color_by_);
+        if (field.empty()) return unknown_field(data->bodies[i]);
+        for (const FieldData& f : data->bodies[i].fields) {
+          if (f.name == color_by_) unit_ = f.unit;
+        }
+        values.insert(values.end(), field.begin(), field.end());
+      }
+    }
+    if (!values.empty()) range_ = robust_range(values);
+    place_camera(all);
+    ground_height_ = scene_.render.ground_height.value_or(all.min[1] - 0.02 * all.extent().maxCoeff());
+    return {};
+  }
+
+  tl::unexpected<Error> unknown_field(const BodyFrame& frame) const {
+    std::string known = "body, partition";
+    for (const FieldData& field : frame.fields) known += ", " + field.name;
+    return input_error("the frames have no field '{}'; they have: {}. A run writes the fields that output.fields of its "
+                       "scene names", color_by_, known);
+  }
+
+  // All but the largest hundredth: a few extreme nodes should not flatten the rest.
+  static render::ValueRange robust_range(std::vector<double>& values) {
+    std::erase_if(values, [](double v) { return !std::isfinite(v); });
+    if (values.empty()) return {};
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    const double high = *at, low = *std::min_element(values.begin(), values.end());
+    return {low, high > low ? high : low + 1};
+  }
+
+  void place_camera(const geometry::Bounds& all) {
+    const double aspect = static_cast<double>(options_.width) / options_.height;
+    if (flat_) {
+      camera_ = render::frame_flat(all, aspect);
+      return;
+    }
+    render::FramingOptions framing;
+    framing.aspect = aspect;
+    framing.up = scene_.render.camera.up;
+    framing.fov_degrees = scene_.render.camera.field_of_view * 180 / 3.14159265358979323846;
+    camera_ = render::frame_bounds(all, framing);
+    if (scene_.render.camera.position) camera_.eye = *scene_.render.camera.position;
+    if (scene_.render.camera.target) camera_.target = *scene_.render.camera.target;
+  }
+
+  static render::SurfaceField partition_colours(const FrameBody& body) {
+    render::SurfaceField field;
+    field.on = render::SurfaceField::On::Faces;
+    field.map = render::ColourMap::Categorical;
+    std::map<geometry::Triangle, double> of_face;
+    for (std::size_t e = 0; e < body.tetrahedra.size(); ++e) {
+      for (int skip = 0; skip < 4; ++skip) {
+        geometry::Triangle face{};
+        for (int a = 0, k = 0; a < 4; ++a) {
+          if (a != skip) face[static_cast<std::size_t>(k++)] = body.tetrahedra[e][static_cast<std::size_t>(a)];
+        }
+        std::sort(face.begin(), face.end());
+        of_face[face] = body.partition[e];
+      }
+    }
+    for (std::size_t t = 0; t < body.triangles.size(); ++t) {
+      geometry::Triangle face = body.triangles[t];
+      std::sort(face.begin(), face.end());
+      field.values.push_back(static_cast<float>(body.dimension == 3 ? of_face[face] : body.partition[t]));
+    }
+    return field;
+  }
+
+  const RunFrames& run_;
+  const scene::Scene& scene_;
+  std::string color_by_, unit_;
+  render::PictureOptions options_;
+  bool edges_ = false, flat_ = false;
+  render::ColourMap map_ = render::ColourMap::Tide;
+  render::ValueRange range_;
+  render::Camera camera_;
+  double ground_height_ = 0;
+};
+
+// The frame in which the bodies are farthest from their shape at the start.
+Expected<std::int64_t> most_deformed(const RunFrames& run) {
+  const auto first = run.read(run.numbers().front());
+  if (!first) return forward_error(first);
+  std::int64_t best = run.numbers().front();
+  double largest = -1;
+  for (const std::int64_t number : run.numbers()) {
+    const auto data = run.read(number);
+    if (!data) return forward_error(data);
+    double sum = 0;
+    for (std::size_t i = 0; i < data->bodies.size(); ++i) {
+      const auto &x = data->bodies[i].positions, &x0 = first->bodies[i].positions;
+      const Vec3 shift = std::accumulate(x.begin(), x.end(), Vec3(Vec3::Zero())) / static_cast<double>(x.size()) -
+                         std::accumulate(x0.begin(), x0.end(), Vec3(Vec3::Zero())) / static_cast<double>(x0.size());
+      for (std::size_t k = 0; k < x.size(); ++k) sum += (x[k] - x0[k] - shift).squaredNorm();
+    }
+    if (sum > largest) {
+      largest = sum;
+      best = number;
+    }
+  }
+  return best;
+}
+
+Expected<fs::path> write_still(const RunFrames& run, const Painter& painter, std::int64_t number, const fs::path& folder) {
+  const auto data = run.read(number);
+  if (!data) return forward_error(data);
+  const auto image = painter.paint(*data);
+  if (!image) return forward_error(image);
+  const fs::path path = folder / fmt::format("frame_{:06}.png", number);
+  if (const auto written = io::write_png(*image, path); !written) return forward_error(written);
+  return path;
+}
+
+Expected<fs::path> write_movie(const RunFrames& run, const Painter& painter, const fs::path& folder, int width, int height) {
+  const auto& numbers = run.numbers();
+  const fs::path path = folder / "movie.mp4";
+  render::MovieOptions options;
+  const auto first = run.read(numbers.front()), last = run.read(numbers.back());
+  if (first && last && last->time > first->time) {
+    options.frames_per_second = static_cast<double>(numbers.size() - 1) / (last->time - first->time);
+  }
+  auto movie = render::Movie::create(path, width, height, options);
+  if (!movie) return forward_error(movie);
+  const bool show = is_terminal(stdout);
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    if (show) {
+      fmt::print("\rrendering frame {}/{}\x1b[K{}", k + 1, numbers.size(), k + 1 == numbers.size() ? "\r\x1b[K" : "");
+      std::fflush(stdout);
+    }
+    const auto data = run.read(numbers[k]);
+    if (!data) return forward_error(data);
+    const auto image = painter.paint(*data);
+    if (!image) return forward_error(image);
+    if (const auto added = movie->add(*image); !added) return forward_error(added);
+  }
+  if (const auto finished = movie->finish(); !finished) return forward_error(finished);
+  return path;
+}
+
+Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs::path& folder, const scene::Scene& scene) {
+  const auto lines = io::read_json_lines(directory / "stats.jsonl");
+  if (!lines) return forward_error(lines);
+  std::vector<render::StepRecord> records;
+  for (const nlohmann::json& line : *lines) {
+    render::StepRecord record;
+    record.step = line.at("step").get<int>();
+    record.time = line.at("time").get<double>();
+    record.wall_seconds = line.at("seconds").get<double>();
+    record.converged = line.at("converged").get<bool>();
+    for (const auto& body : line.at("bodies")) {
+      const auto& energy = body.at("energy");
+      record.kinetic_energy += energy.at("kinetic").get<double>();
+      record.elastic_energy += energy.at("elastic").get<double>();
+      record.gravity_energy += energy.at("gravity").get<double>();
+      for (int k = 0; k < 3; ++k) {
+        record.linear_momentum[k] += body.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
+        record.angular_momentum[k] += body.at("angular_momentum").at(static_cast<std::size_t>(k)).get<double>();
+      }
+      record.tolerance = body.at("solve").at("tolerance").get<double>();
+      for (const auto& it : body.at("solve").at("history")) {
+        record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("measure").get<double>()});
+      }
+    }
+    record.total_energy = record.kinetic_energy + record.elastic_energy + record.gravity_energy;
+    records.push_back(std::move(record));
+  }
+  const bool displacement = scene.test == optimize::StoppingTest::Displacement;
+  return render::write_run_plots(records, folder, displacement ? "remaining displacement (m)" : "residual");
+}
+
+}  // namespace
+
+Expected<std::vector<fs::path>> make_pictures(const PictureRequest& request) {
+  const auto run = RunFrames::open(request.directory);
+  if (!run) return forward_error(run);
+  const auto scene = scene::load_scene((request.directory / "scene.toml").string());
+  if (!scene) return forward_error(scene);
+  const fs::path folder = request.directory / "pictures";
+  if (const auto made = io::make_directory(folder); !made) return forward_error(made);
+
+  std::vector<fs::path> files;
+  if (request.still || request.movie || request.frame) {
+    const auto painter = Painter::create(*run, *scene, request);
+    if (!painter) return forward_error(painter);
+    if (request.still || request.frame) {
+      Expected<std::int64_t> number = request.frame ? Expected<std::int64_t>(*request.frame) : most_deformed(*run);
+      if (!number) return forward_error(number);
+      const auto still = write_still(*run, *painter, *number, folder);
+      if (!still) return forward_error(still);
+      files.push_back(*still);
+    }
+    if (request.movie) {
+      const auto movie = write_movie(*run, *painter, folder, request.width > 0 ? request.width : scene->render.width,
+                                     request.height > 0 ? request.height : scene->render.height);
+      if (!movie) return forward_error(movie);
+      files.push_back(*movie);
+    }
+  }
+  if (request.plots) {
+    const auto plots = write_plots(request.directory, folder, *scene);
+    if (!plots) return forward_error(plots);
+    files.insert(files.end(), plots->begin(), plots->end());
+  }
+  return files;
+}
+
+void add_render(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("render", "Pictures of a run: stills, a movie, plots");
+  auto request = std::make_shared<PictureRequest>();
+  auto frame = std::make_shared<long>(-1);
+  auto size = std::make_shared<std::string>();
+  command->add_option("run", request->directory, "Directory of a run")->required();
+  command->add_option("--frame", *frame, "Draw this frame (default: the most deformed one)")->check(CLI::NonNegativeNumber);
+  command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
+  command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
+  command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, …");
+  command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
+  command->add_option("--samples", request->samples, "Rays per pixel")->check(CLI::Range(1, 65536));
+  command->add_flag("--edges", request->edges, "Draw the edges of the mesh");
+  command->callback([=, &status] {
+    if (!size->empty() && (std::sscanf(size->c_str(), "%dx%d", &request->width, &request->height) != 2 ||
+                           request->width < 16 || request->height < 16 || request->width > 16384 || request->height > 16384)) {
+      status = complain({fmt::format("--size {}: write WIDTHxHEIGHT, such as 1280x720", *size), Trouble::Input});
+      return;
+    }
+    if (*frame >= 0) request->frame = *frame;
+    request->still = !request->frame && !request->movie && !request->plots;
+    const auto files = make_pictures(*request);
+    if (!files) {
+      status = complain(files.error());
+      return;
+    }
+    for (const fs::path& file : *files) fmt::print("{}\n", file.string());
+  });
+}
+
+}  // namespace lope::program

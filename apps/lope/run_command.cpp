@@ -1,0 +1,194 @@
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+
+#include <lope/base/log.h>
+#include <lope/base/parallel.h>
+#include <lope/base/terminal.h>
+#include <lope/base/timer.h>
+#include <lope/scene/check.h>
+#include <lope/scene/run.h>
+
+#include "commands.h"
+
+namespace lope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t stop_signal = 0;
+void request_stop(int signal) { stop_signal = signal; }
+
+std::string duration_text(double seconds) {
+  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+// One line that updates itself on a terminal; plain lines, at most one every two seconds, otherwise.
+class ProgressPrinter {
+ public:
+  explicit ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(is_terminal(stdout)) {}
+
+  void show(const scene::RunProgress& progress) {
+    const step::StepReport& report = progress.report;
+    if (!report.converged()) explain(report);
+    const bool last = report.step == progress.steps;
+    if (quiet_ || (!terminal_ && !last && since_last_.seconds() < 2)) return;
+    since_last_ = {};
+    int iterations = 0;
+    for (const auto& body : report.bodies) iterations += body.solve.iterations;
+    const std::string line =
+        fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
+                    report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
+    if (terminal_) {
+      constexpr int width = 24;
+      const int done = static_cast<int>(report.step * width / progress.steps);
+      fmt::print("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", done, "", width - done, line, last ? "\n" : "");
+    } else {
+      fmt::print("{}\n", line);
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  void explain(const step::StepReport& report) {
+    for (const auto& body : report.bodies) {
+      if (body.solve.converged()) continue;
+      fmt::print(stderr, "{}warning: step {}, body '{}': {} (remaining {:.3g}, accuracy {:.3g})\n",
+                 terminal_ ? "\r\x1b[K" : "", report.step, body.name, body.solve.reason, body.solve.measure,
+                 body.solve.tolerance);
+    }
+  }
+  bool quiet_, terminal_;
+  Stopwatch since_last_;
+};
+
+struct RunArguments {
+  SceneArguments scene;
+  std::string output;
+  bool resume = false, overwrite = false, render = false, quiet = false;
+};
+
+// Messages of the library: warnings to the terminal, everything to the run's log once there is a directory for it.
+class LogFile {
+ public:
+  explicit LogFile(bool quiet) {
+    set_log_sink([this, quiet](LogLevel level, std::string_view message) {
+      if (level == LogLevel::Warning && !quiet) fmt::print(stderr, "warning: {}\n", message);
+      pending_ += fmt::format("{:%Y-%m-%d %H:%M:%S} {}{}\n", fmt::localtime(std::time(nullptr)),
+                              level == LogLevel::Warning ? "warning: " : "", message);
+      flush();
+    });
+  }
+  ~LogFile() {
+    set_log_sink({});
+    if (file_) std::fclose(file_);
+  }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  void open(const fs::path& path, bool append) {
+    file_ = std::fopen(path.c_str(), append ? "a" : "w");
+    flush();
+  }
+
+ private:
+  void flush() {
+    if (!file_) return;
+    std::fputs(pending_.c_str(), file_);
+    std::fflush(file_);
+    pending_.clear();
+  }
+  std::string pending_;
+  std::FILE* file_ = nullptr;
+};
+
+void report_outcome(const scene::RunSummary& summary, const fs::path& directory, bool quiet) {
+  if (summary.interrupted) {
+    fmt::print("\nInterrupted. Go on with: lope run {} --resume\n", directory.string());
+    return;
+  }
+  if (!quiet) {
+    fmt::print("{} steps in {}; {} frames in {}\n", summary.steps, duration_text(summary.seconds), summary.frames,
+               (directory / "frames").string());
+  }
+  if (summary.unconverged_steps.empty()) return;
+  fmt::print(stderr, "NOT CONVERGED: {} of {} steps did not reach the accuracy, first step {} ({}).{}\n",
+             summary.unconverged_steps.size(), summary.steps + (summary.broken_off ? 1 : 0),
+             summary.unconverged_steps.front(), summary.first_reason,
+             summary.broken_off ? " The run ended there; the state before that step is in the checkpoint." : "");
+}
+
+int run(const RunArguments& arguments) {
+  LogFile log(arguments.quiet);
+  SceneArguments source = arguments.scene;
+  fs::path directory = arguments.output;
+  if (arguments.resume && fs::is_directory(source.scene)) {
+    directory = source.scene;
+    source.scene = (directory / "scene.toml").string();
+  }
+  const auto scene = source.load();
+  if (!scene) return complain(scene.error());
+  const ThreadLimit threads(scene->threads);
+  const auto model = scene::build_model(*scene);
+  if (!model) return complain(model.error());
+  const scene::CheckReport checked = scene::check(*scene, *model);
+  for (const auto& finding : checked.findings) {
+    const bool wrong = finding.severity == scene::Severity::Error;
+    if (wrong || !arguments.quiet) fmt::print(stderr, "{}: {}\n", wrong ? "error" : "warning", finding.message);
+  }
+  if (checked.failed()) return BadInput;
+
+  if (directory.empty()) directory = scene->output.directory;
+  if (directory.empty()) directory = fs::path("runs") / scene->name;
+  std::size_t unknowns = 0;
+  for (const auto& solid : model->solids) unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
+  if (!arguments.quiet) {
+    fmt::print("{}: {} unknowns, {} steps of {:g} ms, {} threads, into {}\n", scene->name, unknowns,
+               scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
+  }
+
+  ProgressPrinter progress(arguments.quiet);
+  scene::RunOptions options;
+  options.directory = directory;
+  options.resume = arguments.resume;
+  options.overwrite = arguments.overwrite;
+  options.on_step = [&](const scene::RunProgress& p) { progress.show(p); };
+  options.stop_requested = [] { return stop_signal != 0; };
+  options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  const auto summary = scene::run_scene(*scene, *model, options);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (!summary) return complain(summary.error());
+  report_outcome(*summary, directory, arguments.quiet);
+
+  if (arguments.render && !summary->interrupted) {
+    const auto files = make_pictures({.directory = directory, .still = true, .movie = true, .plots = true});
+    if (!files) return complain(files.error());
+    for (const fs::path& file : *files) fmt::print("{}\n", file.string());
+  }
+  return summary->unconverged_steps.empty() ? Done : NotConverged;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
+  auto arguments = std::make_shared<RunArguments>();
+  arguments->scene.add_to(*command);
+  command->add_option("-o,--output", arguments->output, "Directory of the run (default: runs/NAME)")->type_name("DIR");
+  command->add_flag("--resume", arguments->resume,
+                    "Go on from the checkpoint; SCENE may be the directory of the run");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory");
+  command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
+  command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace lope::program

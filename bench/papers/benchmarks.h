@@ -1,0 +1,40 @@
+// `lope bench NAME`: one function per table or figure. Each prints its table and writes the table, figures and numbers
+// into a folder; it returns an error only when it could not run, never because a number is disappointing.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <lope/base/expected.h>
+
+namespace lope::bench {
+
+struct BenchOptions {
+  std::filesystem::path folder;  // where results go; exists
+  std::filesystem::path scenes;  // the scenes that come with Lope
+  std::string mesh;              // --mesh FILE: use this mesh where the benchmark takes one
+  int size = 0;                  // --size N: resolution; 0: the benchmark's default
+  int steps = 0;                 // --steps N; 0: the benchmark's default
+  std::function<void(std::string_view)> print;
+};
+
+struct Benchmark {
+  std::string_view name;
+  std::string_view shows;  // one line
+  Expected<void> (*run)(const BenchOptions&);
+};
+
+std::span<const Benchmark> benchmarks();
+
+Expected<void> newton_map(const BenchOptions& options);         // OPT Fig. 1
+Expected<void> cubes(const BenchOptions& options);              // OPT Figs. 2 and 3
+Expected<void> torture(const BenchOptions& options);            // OPT Figs. 6 and 8
+Expected<void> cantilever(const BenchOptions& options);         // refinement against a reference
+Expected<void> time_order(const BenchOptions& options);         // orders and energies of the schemes
+Expected<void> agreement(const BenchOptions& options);          // newton and newton-pcg on a twisted bar
+Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
+
+}  // namespace lope::bench

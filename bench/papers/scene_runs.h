@@ -1,0 +1,77 @@
+// Runs a scene in memory (no files) and sums up what the tables need.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <lope/base/expected.h>
+#include <lope/scene/run.h>
+#include <lope/scene/scene.h>
+#include <lope/step/simulation.h>
+
+namespace lope::bench {
+
+struct LoadedScene {
+  scene::Scene scene;
+  std::unique_ptr<step::Model> model;
+  std::size_t unknowns = 0;
+};
+
+inline Expected<LoadedScene> load(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  auto scene = scene::load_scene(file.string(), overrides);
+  if (!scene) return forward_error(scene);
+  auto model = scene::build_model(*scene);
+  if (!model) return forward_error(model);
+  LoadedScene result{std::move(*scene), std::make_unique<step::Model>(std::move(*model)), 0};
+  for (const auto& solid : result.model->solids) {
+    result.unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
+  }
+  return result;
+}
+
+struct RunTotals {
+  int steps = 0;
+  int failed = 0;      // steps that did not converge
+  int first_failed = 0;  // number of the first of them (0: none)
+  int iterations = 0, max_iterations = 0;
+  int linear_solves = 0;
+  double seconds = 0, slowest = 0;
+  int inverted = 0;  // elements, at the end
+  std::vector<step::StepReport> reports;
+  double per_step(double total) const { return steps == 0 ? 0 : total / steps; }
+};
+
+// Stops early when a step cannot be taken at all.
+inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
+                               const std::function<void(const step::StepReport&)>& on_step = {}) {
+  RunTotals totals;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    step::StepReport report = simulation.advance();
+    ++totals.steps;
+    totals.seconds += report.seconds;
+    totals.slowest = std::max(totals.slowest, report.seconds);
+    if (!report.converged()) {
+      ++totals.failed;
+      if (totals.first_failed == 0) totals.first_failed = static_cast<int>(report.step);
+    }
+    totals.inverted = 0;
+    int iterations = 0;
+    for (const auto& body : report.bodies) {
+      iterations += body.solve.iterations;
+      totals.linear_solves += body.solve.linear_solves;
+      totals.inverted += body.inverted_elements;
+    }
+    totals.iterations += iterations;
+    totals.max_iterations = std::max(totals.max_iterations, iterations);
+    if (on_step) on_step(report);
+    const bool accepted = report.accepted;
+    totals.reports.push_back(std::move(report));
+    if (!accepted) break;
+  }
+  return totals;
+}
+
+}  // namespace lope::bench

@@ -1,0 +1,352 @@
+#include <lope/scene/run.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include <lope/base/log.h>
+#include <lope/base/timer.h>
+#include <lope/geometry/partition.h>
+#include <lope/io/checkpoint.h>
+#include <lope/io/file.h>
+#include <lope/io/frame.h>
+#include <lope/io/json_lines.h>
+
+namespace lope::scene {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+const char* outcome_name(optimize::Outcome outcome) {
+  switch (outcome) {
+    case optimize::Outcome::Failed: return "failed";
+    case optimize::Outcome::Converged: return "converged";
+    case optimize::Outcome::IterationLimit: return "iteration-limit";
+    case optimize::Outcome::LineSearchStalled: return "line-search-stalled";
+  }
+  return "failed";
+}
+
+json to_json(const Vec3& v) { return {v[0], v[1], v[2]}; }
+
+json to_json(const optimize::MinimizerSummary& solve) {
+  json history = json::array();
+  for (const optimize::Iteration& it : solve.history) {
+    history.push_back({{"iteration", it.number},
+                       {"value", it.value},
+                       {"gradient_norm", it.gradient_norm},
+                       {"measure", it.measure},
+                       {"step_length", it.step_length},
+                       {"line_search_steps", it.line_search_steps},
+                       {"linear_iterations", it.linear_iterations},
+                       {"seconds", it.seconds}});
+  }
+  return {{"outcome", outcome_name(solve.outcome)},
+          {"reason", solve.reason},
+          {"iterations", solve.iterations},
+          {"linear_solves", solve.linear_solves},
+          {"linear_iterations", solve.linear_iterations},
+          {"measure", solve.measure},
+          {"tolerance", solve.tolerance},
+          {"gradient_norm", solve.gradient_norm},
+          {"value", solve.value},
+          {"seconds",
+           {{"evaluate", solve.timings.evaluate},
+            {"hessian", solve.timings.hessian},
+            {"factorize", solve.timings.factorize},
+            {"solve", solve.timings.solve},
+            {"total", solve.timings.total}}},
+          {"history", history}};
+}
+
+json to_json(const step::StepReport& report) {
+  json bodies = json::array();
+  for (const step::BodyReport& body : report.bodies) {
+    bodies.push_back({{"name", body.name},
+                      {"solve", to_json(body.solve)},
+                      {"energy",
+                       {{"kinetic", body.energy.kinetic},
+                        {"elastic", body.energy.elastic},
+                        {"gravity", body.energy.gravity}}},
+                      {"momentum", to_json(body.momentum)},
+                      {"angular_momentum", to_json(body.angular_momentum)},
+                      {"inverted_elements", body.inverted_elements}});
+  }
+  return {{"step", report.step},           {"time", report.time},         {"h", report.h},
+          {"seconds", report.seconds},     {"accepted", report.accepted}, {"converged", report.converged()},
+          {"bodies", std::move(bodies)}};
+}
+
+std::vector<float> positions(const step::BodyState& body, int dimension) {
+  const auto d = static_cast<std::size_t>(dimension);
+  std::vector<float> result(body.x.size() / d * 3, 0.0F);
+  for (std::size_t k = 0; k < body.x.size(); ++k) result[k / d * 3 + k % d] = static_cast<float>(body.x[k]);
+  return result;
+}
+
+template <std::size_t corners>
+std::vector<std::int32_t> flat(const std::vector<std::array<int, corners>>& elements) {
+  std::vector<std::int32_t> result;
+  result.reserve(elements.size() * corners);
+  for (const auto& element : elements) result.insert(result.end(), element.begin(), element.end());
+  return result;
+}
+
+// About 2000 elements a part: what the colouring "partition" shows.
+std::vector<std::int32_t> partition_field(const geometry::Mesh& mesh, int dimension) {
+  const std::size_t count = dimension == 3 ? mesh.tetrahedra.size() : mesh.triangles.size();
+  const int parts = static_cast<int>(std::max<std::size_t>(1, count / 2000));
+  const auto part = dimension == 3 ? geometry::partition_elements(mesh.tetrahedra, parts)
+                                   : geometry::partition_elements(mesh.triangles, parts);
+  return part ? std::vector<std::int32_t>(part->begin(), part->end()) : std::vector<std::int32_t>(count, 0);
+}
+
+io::Frame topology(const Scene& scene, const step::Model& model) {
+  io::Frame frame;
+  frame.data.metadata["scene"] = scene.name;
+  for (std::size_t i = 0; i < model.solids.size(); ++i) {
+    const step::SolidBody& solid = model.solids[i];
+    const geometry::Mesh& mesh = solid.mesh;
+    const auto surface = solid.dimension == 3 ? geometry::boundary_triangles(mesh.tetrahedra) : mesh.triangles;
+    const std::string name = solid.name + "/";
+    frame.data.add(name + "triangles", {surface.size(), 3}, flat(surface));
+    if (solid.dimension == 3) frame.data.add(name + "tetrahedra", {mesh.tetrahedra.size(), 4}, flat(mesh.tetrahedra));
+    frame.data.add(name + "element/partition", partition_field(mesh, solid.dimension));
+    const Vec3& color = scene.bodies[i].color;
+    frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
+    frame.data.metadata[name + "dimension"] = std::to_string(solid.dimension);
+  }
+  return frame;
+}
+
+bool wanted(const Scene& scene, const std::string& field) {
+  const auto& fields = scene.output.fields;
+  return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+io::Frame snapshot(const Scene& scene, step::Simulation& simulation, std::int64_t number) {
+  io::Frame frame;
+  frame.number = number;
+  frame.time = simulation.state().time;
+  for (std::size_t i = 0; i < simulation.state().bodies.size(); ++i) {
+    const step::SolidBody& solid = simulation.model().solids[i];
+    const std::string name = solid.name + "/";
+    const auto x = positions(simulation.state().bodies[i], solid.dimension);
+    frame.data.add(name + "position", {x.size() / 3, 3}, x);
+    for (const matter::Field& field : simulation.fields(i)) {
+      if (!wanted(scene, field.name)) continue;
+      const char* place = field.place == matter::Field::Place::Vertex ? "vertex/" : "element/";
+      frame.data.add(name + place + field.name, std::vector<float>(field.values.begin(), field.values.end()));
+      frame.data.metadata["unit/" + field.name] = field.unit;
+    }
+  }
+  return frame;
+}
+
+io::NamedArrays to_arrays(const step::State& state) {
+  io::NamedArrays arrays;
+  arrays.add("time", std::vector<double>{state.time});
+  arrays.add("previous_h", std::vector<double>{state.previous_h});
+  arrays.add("step", std::vector<std::int64_t>{state.step});
+  arrays.add("bodies", std::vector<std::int64_t>{static_cast<std::int64_t>(state.bodies.size())});
+  for (std::size_t i = 0; i < state.bodies.size(); ++i) {
+    const step::BodyState& body = state.bodies[i];
+    const std::string name = fmt::format("body{}/", i);
+    arrays.add(name + "x", body.x);
+    arrays.add(name + "v", body.v);
+    arrays.add(name + "previous_x", body.previous_x);
+    arrays.add(name + "previous_v", body.previous_v);
+    arrays.add(name + "a", body.a);
+    arrays.add(name + "handles", std::vector<std::int64_t>{static_cast<std::int64_t>(body.anchors.size())});
+    for (std::size_t j = 0; j < body.anchors.size(); ++j) arrays.add(fmt::format("{}anchor{}", name, j), body.anchors[j]);
+  }
+  return arrays;
+}
+
+// Reads arrays by name and remembers the first that is missing.
+class StateReader {
+ public:
+  StateReader(const io::NamedArrays& arrays, const fs::path& path) : arrays_(arrays), path_(path) {}
+  std::vector<double> numbers(const std::string& name) { return values<double>(name); }
+  template <class T>
+  T single(const std::string& name) {
+    const std::vector<T> found = values<T>(name);
+    if (found.size() != 1) missing_ = missing_.empty() ? name : missing_;
+    return found.size() == 1 ? found[0] : T{};
+  }
+  Expected<void> result() const {
+    if (missing_.empty()) return {};
+    return input_error("{}: not a checkpoint of Lope: array '{}' is missing or of the wrong type", path_.string(), missing_);
+  }
+
+ private:
+  template <class T>
+  std::vector<T> values(const std::string& name) {
+    if (const auto* found = arrays_.values<T>(name)) return *found;
+    if (missing_.empty()) missing_ = name;
+    return {};
+  }
+  const io::NamedArrays& arrays_;
+  const fs::path& path_;
+  std::string missing_;
+};
+
+Expected<step::State> read_state(const fs::path& path) {
+  const auto arrays = io::read_checkpoint(path);
+  if (!arrays) return forward_error(arrays);
+  StateReader reader(*arrays, path);
+  step::State state;
+  state.time = reader.single<double>("time");
+  state.previous_h = reader.single<double>("previous_h");
+  state.step = reader.single<std::int64_t>("step");
+  const auto bodies = std::clamp<std::int64_t>(reader.single<std::int64_t>("bodies"), 0, 1 << 20);
+  for (std::int64_t i = 0; i < bodies && reader.result(); ++i) {
+    const std::string name = fmt::format("body{}/", i);
+    step::BodyState body;
+    body.x = reader.numbers(name + "x");
+    body.v = reader.numbers(name + "v");
+    body.previous_x = reader.numbers(name + "previous_x");
+    body.previous_v = reader.numbers(name + "previous_v");
+    body.a = reader.numbers(name + "a");
+    const auto handles = std::clamp<std::int64_t>(reader.single<std::int64_t>(name + "handles"), 0, 1 << 20);
+    for (std::int64_t j = 0; j < handles && reader.result(); ++j) {
+      body.anchors.push_back(reader.numbers(fmt::format("{}anchor{}", name, j)));
+    }
+    state.bodies.push_back(std::move(body));
+  }
+  if (const auto complete = reader.result(); !complete) return forward_error(complete);
+  return state;
+}
+
+// The files of one run.
+class Directory {
+ public:
+  explicit Directory(fs::path root) : root_(std::move(root)) {}
+
+  fs::path frames() const { return root_ / "frames"; }
+  fs::path checkpoint() const { return root_ / "checkpoint.h5"; }
+
+  Expected<void> start(const Scene& scene, const step::Model& model, bool overwrite) {
+    if (fs::exists(root_ / "scene.toml")) {
+      if (!overwrite) {
+        return input_error("{} already holds a run: give --overwrite to replace it, --resume to go on with it, or "
+                           "another directory with --output", root_.string());
+      }
+      std::error_code ignored;
+      for (const char* old : {"frames", "stats.jsonl", "checkpoint.h5", "scene.toml"}) fs::remove_all(root_ / old, ignored);
+    }
+    if (const auto made = io::make_directory(frames()); !made) return made;
+    if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
+    if (const auto written = io::write_frame(topology(scene, model), io::topology_path(frames())); !written) return written;
+    auto stats = io::JsonLines::create(root_ / "stats.jsonl");
+    if (!stats) return forward_error(stats);
+    stats_.emplace(std::move(*stats));
+    return {};
+  }
+
+  Expected<void> resume(step::Simulation& simulation, std::int64_t per_frame) {
+    auto state = read_state(checkpoint());
+    if (!state) return forward_error(state);
+    const std::int64_t step = state->step;
+    if (const auto fits = simulation.restore(std::move(*state)); !fits) {
+      return input_error("{}: {}", checkpoint().string(), fits.error().message);
+    }
+    for (const std::int64_t number : io::frame_numbers(frames())) {
+      std::error_code ignored;
+      if (number * per_frame > step) fs::remove(io::frame_path(frames(), number), ignored);
+    }
+    auto stats = io::JsonLines::resume(root_ / "stats.jsonl", step);
+    if (!stats) return forward_error(stats);
+    stats_.emplace(std::move(*stats));
+    return {};
+  }
+
+  Expected<void> write_stats(const step::StepReport& report) { return stats_->append(to_json(report)); }
+  Expected<void> write_frame(const io::Frame& frame) { return io::write_frame(frame, io::frame_path(frames(), frame.number)); }
+  Expected<void> write_checkpoint(const step::State& state) { return io::write_checkpoint(to_arrays(state), checkpoint()); }
+
+ private:
+  fs::path root_;
+  std::optional<io::JsonLines> stats_;
+};
+
+}  // namespace
+
+std::int64_t step_count(const Scene& scene, const step::Model& model) {
+  return std::max<std::int64_t>(1, std::llround(std::ceil(scene.duration / model.step - 1e-6)));
+}
+
+std::int64_t steps_per_frame(const Scene& scene, const step::Model& model) {
+  if (scene.frame_rate <= 0) return 1;
+  return std::max<std::int64_t>(1, std::llround(1 / (scene.frame_rate * model.step)));
+}
+
+Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options) {
+  const Stopwatch watch;
+  const std::int64_t steps = step_count(scene, model), per_frame = steps_per_frame(scene, model);
+  step::Simulation simulation(model);
+  Directory directory(options.directory);
+  const auto ready = options.resume ? directory.resume(simulation, per_frame)
+                                    : directory.start(scene, model, options.overwrite);
+  if (!ready) return forward_error(ready);
+  if (options.on_ready) options.on_ready();
+  if (!options.resume) {
+    if (const auto written = directory.write_frame(snapshot(scene, simulation, 0)); !written) return forward_error(written);
+  }
+
+  RunSummary summary;
+  std::int64_t saved = options.resume ? simulation.state().step : -1;
+  const auto save = [&]() -> Expected<void> {
+    if (saved == simulation.state().step) return {};
+    saved = simulation.state().step;
+    return directory.write_checkpoint(simulation.state());
+  };
+  while (simulation.state().step < steps) {
+    if (options.stop_requested && options.stop_requested()) {
+      summary.interrupted = true;
+      break;
+    }
+    const step::StepReport report = simulation.advance();
+    Expected<void> written = directory.write_stats(report);
+    if (!report.converged()) {
+      if (summary.unconverged_steps.empty()) {
+        const auto culprit = std::find_if(report.bodies.begin(), report.bodies.end(),
+                                          [](const step::BodyReport& body) { return !body.solve.converged(); });
+        summary.first_reason = fmt::format("body '{}': {}", culprit->name, culprit->solve.reason);
+      }
+      summary.unconverged_steps.push_back(report.step);
+    }
+    if (report.accepted) {
+      ++summary.steps;
+      if (written && report.step % per_frame == 0) {
+        written = directory.write_frame(snapshot(scene, simulation, report.step / per_frame));
+      }
+      const int every = scene.output.checkpoint_every;
+      if (written && every > 0 && report.step % every == 0) written = save();
+    }
+    if (!written) {
+      // The disk is full, most likely. A checkpoint is small and may still fit; otherwise the last one stands.
+      if (const auto last = save(); !last) log_warning("{}", last.error().message);
+      return forward_error(written);
+    }
+    if (options.on_step) {
+      const double elapsed = watch.seconds();
+      const double left = elapsed / static_cast<double>(std::max<std::int64_t>(summary.steps, 1)) *
+                          static_cast<double>(steps - report.step);
+      options.on_step({report, steps, elapsed, left});
+    }
+    if (!report.accepted) {
+      summary.broken_off = true;
+      break;
+    }
+  }
+  if (const auto written = save(); !written) return forward_error(written);
+  summary.frames = static_cast<std::int64_t>(io::frame_numbers(directory.frames()).size());
+  summary.seconds = watch.seconds();
+  return summary;
+}
+
+}  // namespace lope::scene

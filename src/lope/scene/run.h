@@ -1,0 +1,56 @@
+// Runs a scene into a directory: frames, statistics, checkpoints, the resolved scene.
+//
+//   DIRECTORY/scene.toml      the resolved scene
+//   DIRECTORY/frames/         topology.lope, frame_000000.lope, … (docs/formats.md)
+//   DIRECTORY/stats.jsonl     one line per step: iterations, residuals, energies, momenta, timings, line searches
+//   DIRECTORY/checkpoint.h5   the newest state, enough to go on with the same bits
+//
+// Nothing is created before the scene is known to be sound. Failure of a write (disk full) ends the run with an
+// Environment error; the last checkpoint stays usable.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <lope/base/expected.h>
+#include <lope/scene/scene.h>
+#include <lope/step/simulation.h>
+
+namespace lope::scene {
+
+struct RunProgress {
+  const step::StepReport& report;
+  std::int64_t steps = 0;    // in the whole run
+  double elapsed = 0;        // seconds, this run
+  double left = 0;           // estimated seconds
+};
+
+struct RunOptions {
+  std::filesystem::path directory;
+  bool resume = false;     // go on from DIRECTORY/checkpoint.h5
+  bool overwrite = false;  // replace an earlier run in DIRECTORY
+  std::function<void()> on_ready;  // the directory exists, the first step is about to begin
+  std::function<void(const RunProgress&)> on_step;
+  std::function<bool()> stop_requested;  // asked between steps
+};
+
+struct RunSummary {
+  std::int64_t steps = 0;                       // done in this run
+  std::vector<std::int64_t> unconverged_steps;  // whose accuracy was not reached
+  std::string first_reason;                     // why the first of them failed
+  bool interrupted = false;                     // stop_requested; the checkpoint is where it stopped
+  bool broken_off = false;                      // a step could not be taken at all
+  double seconds = 0;
+  std::int64_t frames = 0;  // in the directory
+};
+
+Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
+
+// Number of steps of the whole scene, and how many steps there are from one frame to the next.
+std::int64_t step_count(const Scene& scene, const step::Model& model);
+std::int64_t steps_per_frame(const Scene& scene, const step::Model& model);
+
+}  // namespace lope::scene

@@ -1,0 +1,83 @@
+// Every method finds the same minimiser of every step, from one recorded trajectory (NUMERICS §9); a step's residual
+// is recomputed independently.
+#include <verification/models.h>
+
+#include <lope/linalg/space.h>
+#include <lope/optimize/methods.h>
+
+namespace lope::verification {
+namespace {
+
+// A bar that is twisted and pulled at both ends.
+step::Model twisted_bar(material::Density density) {
+  step::Model model;
+  model.gravity = Vec3(0, -9.81, 0);
+  model.step = 0.025;
+  model.solids = {solid(box({1, 0.25, 0.25}, {13, 4, 4}), 3, 1e5, 0.4, density)};
+  for (const double side : {-1.0, 1.0}) {
+    step::Handle handle;
+    for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
+      if (side * model.solids[0].mesh.vertices[i][0] > 0.49) handle.vertices.push_back(static_cast<int>(i));
+    }
+    handle.motion.angle = {{0, 1}, {0, side * 2.5}, geometry::AfterLastKey::Extend};
+    handle.motion.displacement = {{0, 1}, {Vec3::Zero(), Vec3(side * 0.3, 0, 0)}, geometry::AfterLastKey::Extend};
+    handle.end = 0.4;
+    model.solids[0].handles.push_back(handle);
+  }
+  return model;
+}
+
+class Densities : public testing::TestWithParam<material::Density> {};
+INSTANTIATE_TEST_SUITE_P(All, Densities,
+                         testing::Values(material::Density::FixedCorotated, material::Density::StableNeoHookean,
+                                         material::Density::NeoHookean, material::Density::StvkHencky));
+
+TEST_P(Densities, MethodsAgreeStepByStep) {
+  const step::Model model = twisted_bar(GetParam());
+  step::Simulation simulation(model);
+  const double accuracy = 1e-4;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<std::vector<double>> solutions;
+    for (const auto method : {optimize::Method::Newton, optimize::Method::NewtonPcg, optimize::Method::Gast15}) {
+      auto problem = simulation.step_problem(0, model.step);
+      const auto minimizer = optimize::make_minimizer(method, problem.objective.size());
+      const auto summary = minimizer->minimize(problem.objective, problem.start, {});
+      ASSERT_TRUE(summary.converged()) << optimize::name_of(method) << " at step " << i << ": " << summary.reason;
+      EXPECT_DOUBLE_EQ(summary.tolerance, accuracy);
+      solutions.push_back(problem.start);
+
+      // The residual that the summary states, recomputed.
+      std::vector<double> g(problem.start.size());
+      problem.objective.move_to(problem.start);
+      problem.objective.gradient(g);
+      EXPECT_NEAR(linalg::norm(g), summary.gradient_norm, 1e-9 * (1 + summary.gradient_norm));
+    }
+    for (const auto& other : solutions) EXPECT_LT(distance(solutions[0], other), 3 * accuracy) << "step " << i;
+    ASSERT_TRUE(simulation.advance().converged());
+  }
+}
+
+TEST(Handles, AreWhereTheScriptSaysAndReleasedInTime) {
+  const step::Model model = twisted_bar(material::Density::FixedCorotated);
+  step::Simulation simulation(model);
+  const auto& handle = model.solids[0].handles[0];
+  for (int i = 1; i <= 18; ++i) {
+    simulation.advance();
+    const double t = simulation.state().time;
+    double largest = 0;
+    for (const int v : handle.vertices) {
+      const Vec3 expected = handle.motion.position(model.solids[0].mesh.vertices[static_cast<std::size_t>(v)], t);
+      for (int k = 0; k < 3; ++k) {
+        largest = std::max(largest, std::abs(expected[k] - simulation.state().bodies[0].x[static_cast<std::size_t>(3 * v + k)]));
+      }
+    }
+    if (t < 0.4 + 1e-9) {
+      EXPECT_LT(largest, 1e-14) << t;
+    } else {
+      EXPECT_GT(largest, 1e-4) << t;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lope::verification

@@ -1,0 +1,36 @@
+// Fixed corotated elasticity (Stomakhin et al. 2012; the default of OPT, DOT and HOT):
+//   ψ = μ Σ(σ_i − 1)² + (λ/2)(J − 1)².
+// Defined everywhere; twist has a pole where σ_i + σ_j = 0 (clamped, see density.h).
+#pragma once
+
+#include <lope/material/density.h>
+
+namespace lope::material {
+
+struct FixedCorotated {
+  template <class T, int d>
+  [[gnu::always_inline]] static T energy(const Lame<T>& m, const Column<T, d>& s) {
+    const T change = volume_change(s);
+    return m.mu * squared_strain(s) + T(0.5) * m.lambda * change * change;
+  }
+
+  template <class T, int d>
+  [[gnu::always_inline]] static void gradient(const Lame<T>& m, const Column<T, d>& s, Column<T, d>& g) {
+    const T pressure = m.lambda * (volume_change(s));
+    for (int i = 0; i < d; ++i) g[i] = T(2) * m.mu * (s[i] - T(1)) + pressure * cofactor(s, i);
+  }
+
+  template <class T, int d>
+  [[gnu::always_inline]] static void hessian(const Lame<T>& m, const Column<T, d>& s,
+                                             StretchHessian<T, d>& h) {
+    const T twice_mu = T(2) * m.mu;
+    set_stretch_block(twice_mu, T(0), h);
+    for (int pair = 0; pair < h.pairs; ++pair) {
+      h.flip[pair] = twice_mu;
+      h.twist[pair] = twice_mu * (T(1) - T(2) / pair_sum(s, pair));
+    }
+    add_volume_term(s, m.lambda * (volume_change(s)), m.lambda, h);
+  }
+};
+
+}  // namespace lope::material

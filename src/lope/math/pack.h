@@ -1,0 +1,203 @@
+// A pack of W doubles that is computed with as if it were one (compiler vector extensions), and the same
+// function names for a plain double, so that numerical code is written once as a template over the scalar
+// type T.
+//
+// Isa is a tag type of the translation unit. Kernels are compiled several times with different instruction
+// sets; the tag is part of every template's name, so that the linker can never replace a function compiled
+// for one processor by its twin compiled for another. A translation unit with special flags must therefore
+// use these templates only with its own tag, and call no other inline or template function (of the standard
+// library, of Eigen, or the overloads for double below).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace lope::math {
+
+namespace detail {
+// Vector types by width (a template parameter inside the attribute is not understood by all compilers).
+template <int W>
+struct VectorsOf;
+template <>
+struct VectorsOf<2> {
+  typedef double Doubles __attribute__((vector_size(16)));
+  typedef std::int64_t Integers __attribute__((vector_size(16)));
+};
+template <>
+struct VectorsOf<4> {
+  typedef double Doubles __attribute__((vector_size(32)));
+  typedef std::int64_t Integers __attribute__((vector_size(32)));
+};
+template <>
+struct VectorsOf<8> {
+  typedef double Doubles __attribute__((vector_size(64)));
+  typedef std::int64_t Integers __attribute__((vector_size(64)));
+};
+}  // namespace detail
+
+// What a comparison of packs gives: per lane all bits set or none.
+template <int W, class Isa>
+struct Mask {
+  using Vector = typename detail::VectorsOf<W>::Integers;
+  Vector v;
+};
+
+template <int W, class Isa>
+struct Pack {
+  using Vector = typename detail::VectorsOf<W>::Doubles;
+  using Bits = typename Mask<W, Isa>::Vector;
+  Vector v;
+
+  Pack() = default;
+  [[gnu::always_inline]] Pack(Vector vector) : v(vector) {}
+  [[gnu::always_inline]] Pack(double value) : v(value - Vector{}) {}
+
+  [[gnu::always_inline]] Pack& operator+=(Pack b) { return v += b.v, *this; }
+  [[gnu::always_inline]] Pack& operator-=(Pack b) { return v -= b.v, *this; }
+  [[gnu::always_inline]] Pack& operator*=(Pack b) { return v *= b.v, *this; }
+  [[gnu::always_inline]] friend Pack operator+(Pack a, Pack b) { return a.v + b.v; }
+  [[gnu::always_inline]] friend Pack operator-(Pack a, Pack b) { return a.v - b.v; }
+  [[gnu::always_inline]] friend Pack operator*(Pack a, Pack b) { return a.v * b.v; }
+  [[gnu::always_inline]] friend Pack operator/(Pack a, Pack b) { return a.v / b.v; }
+  [[gnu::always_inline]] friend Pack operator-(Pack a) { return -a.v; }
+  [[gnu::always_inline]] friend Mask<W, Isa> operator<(Pack a, Pack b) { return {a.v < b.v}; }
+  [[gnu::always_inline]] friend Mask<W, Isa> operator>(Pack a, Pack b) { return {a.v > b.v}; }
+  [[gnu::always_inline]] friend Mask<W, Isa> operator<=(Pack a, Pack b) { return {a.v <= b.v}; }
+  [[gnu::always_inline]] friend Mask<W, Isa> operator>=(Pack a, Pack b) { return {a.v >= b.v}; }
+};
+
+template <int W, class Isa>
+[[gnu::always_inline]] inline Mask<W, Isa> operator&(Mask<W, Isa> a, Mask<W, Isa> b) {
+  return {a.v & b.v};
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline Mask<W, Isa> operator|(Mask<W, Isa> a, Mask<W, Isa> b) {
+  return {a.v | b.v};
+}
+
+// Memory: `address` needs no alignment.
+template <class P>
+[[gnu::always_inline]] inline P load(const double* address) {
+  P result;
+  __builtin_memcpy(&result.v, address, sizeof(result.v));
+  return result;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline void store(double* address, Pack<W, Isa> a) {
+  __builtin_memcpy(address, &a.v, sizeof(a.v));
+}
+// base[index[lane]] for every lane.
+template <class P, int W = static_cast<int>(sizeof(P) / sizeof(double))>
+[[gnu::always_inline]] inline P gather(const double* base, const int* index) {
+  P result;
+  for (int lane = 0; lane < W; ++lane) result.v[lane] = base[index[lane]];
+  return result;
+}
+
+// yes where the mask is set, else no.
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> select(Mask<W, Isa> mask, Pack<W, Isa> yes, Pack<W, Isa> no) {
+  return mask.v ? yes.v : no.v;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline bool any_of(Mask<W, Isa> mask) {
+#if defined(__x86_64__)
+  if constexpr (W == 2) return _mm_movemask_pd((__m128d)mask.v) != 0;
+#if defined(__AVX__)
+  if constexpr (W == 4) return _mm256_movemask_pd((__m256d)mask.v) != 0;
+#endif
+#if defined(__AVX512F__)
+  if constexpr (W == 8) return _mm512_test_epi64_mask((__m512i)mask.v, (__m512i)mask.v) != 0;
+#endif
+#endif
+  std::int64_t any = 0;
+  for (int lane = 0; lane < W; ++lane) any |= mask.v[lane];
+  return any != 0;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline bool all_of(Mask<W, Isa> mask) {
+  return !any_of(Mask<W, Isa>{~mask.v});
+}
+
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> min(Pack<W, Isa> a, Pack<W, Isa> b) {
+  return a.v < b.v ? a.v : b.v;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> max(Pack<W, Isa> a, Pack<W, Isa> b) {
+  return a.v > b.v ? a.v : b.v;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> abs(Pack<W, Isa> a) {
+  using P = Pack<W, Isa>;
+  const auto bits = reinterpret_cast<typename P::Bits>(a.v) & INT64_MAX;
+  return reinterpret_cast<typename P::Vector>(bits);
+}
+// |a| with the sign bit of b.
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> copysign(Pack<W, Isa> a, Pack<W, Isa> b) {
+  using P = Pack<W, Isa>;
+  using Bits = typename P::Bits;
+  const auto bits = (reinterpret_cast<Bits>(a.v) & INT64_MAX) | (reinterpret_cast<Bits>(b.v) & INT64_MIN);
+  return reinterpret_cast<typename P::Vector>(bits);
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> sqrt(Pack<W, Isa> a) {
+  using Vector = typename Pack<W, Isa>::Vector;
+#if defined(__x86_64__)
+  if constexpr (W == 2) return Vector(_mm_sqrt_pd(a.v));
+#if defined(__AVX__)
+  if constexpr (W == 4) return Vector(_mm256_sqrt_pd(a.v));
+#endif
+#if defined(__AVX512F__)
+  // The masked form: GCC 12 warns of its own header in the plain one.
+  if constexpr (W == 8) return Vector(_mm512_maskz_sqrt_pd(0xff, a.v));
+#endif
+#endif
+  for (int lane = 0; lane < W; ++lane) a.v[lane] = __builtin_sqrt(a.v[lane]);
+  return a;
+}
+// Lane by lane through the C library.
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> log(Pack<W, Isa> a) {
+  for (int lane = 0; lane < W; ++lane) a.v[lane] = __builtin_log(a.v[lane]);
+  return a;
+}
+template <int W, class Isa>
+[[gnu::always_inline]] inline Pack<W, Isa> log1p(Pack<W, Isa> a) {
+  for (int lane = 0; lane < W; ++lane) a.v[lane] = __builtin_log1p(a.v[lane]);
+  return a;
+}
+
+// The same names for one double.
+inline double select(bool mask, double yes, double no) { return mask ? yes : no; }
+inline bool any_of(bool mask) { return mask; }
+inline bool all_of(bool mask) { return mask; }
+inline double min(double a, double b) { return a < b ? a : b; }
+inline double max(double a, double b) { return a > b ? a : b; }
+inline double abs(double a) { return std::fabs(a); }
+inline double copysign(double a, double b) { return std::copysign(a, b); }
+inline double sqrt(double a) { return std::sqrt(a); }
+inline double log(double a) { return std::log(a); }
+inline double log1p(double a) { return std::log1p(a); }
+
+// Small arrays of scalars: a column of d entries, and a d×d matrix indexed (row, column).
+template <class T, int d>
+struct Column {
+  T entry[d];
+  [[gnu::always_inline]] T& operator[](int i) { return entry[i]; }
+  [[gnu::always_inline]] const T& operator[](int i) const { return entry[i]; }
+};
+template <class T, int d>
+struct Square {
+  T entry[d][d];
+  [[gnu::always_inline]] T& operator()(int i, int j) { return entry[i][j]; }
+  [[gnu::always_inline]] const T& operator()(int i, int j) const { return entry[i][j]; }
+};
+
+}  // namespace lope::math

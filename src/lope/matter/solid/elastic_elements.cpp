@@ -1,0 +1,434 @@
+#include <lope/base/parallel.h>
+#include <lope/material/evaluate.h>
+#include <lope/material/registry.h>
+#include <lope/matter/solid/elastic_elements.h>
+#include <lope/matter/solid/first_root.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include <Eigen/LU>
+
+namespace lope::matter {
+
+using elastic::lanes;
+
+namespace elastic {
+
+template <int d>
+const Kernels& kernels([[maybe_unused]] Isa isa) {
+  assert(cpu_supports(isa));
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return avx512_kernels<d>();
+  if (isa == Isa::Avx2) return avx2_kernels<d>();
+#endif
+  return baseline_kernels<d>();
+}
+
+}  // namespace elastic
+
+namespace {
+
+constexpr std::size_t element_grain = 1024;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Many enough to feed the cores of a large machine in every colour, large enough to amortise their
+// boundaries; whole batches. Depends on the mesh alone.
+int cluster_size(int elements) { return std::clamp(elements / 256, 64, 512) / lanes * lanes; }
+
+// Cuts [begin, end) of `order` into clusters of `size` (the last may be smaller) by recursive bisection along
+// the longest extent of the centroids.
+template <int d>
+class Bisection {
+ public:
+  Bisection(const std::vector<Vec<d>>& centroids, int size) : centroids_(centroids), size_(size) {
+    order_.resize(centroids.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    if (!order_.empty()) cut(0, static_cast<int>(order_.size()));
+  }
+  std::vector<std::vector<int>> take() { return std::move(clusters_); }
+
+ private:
+  void cut(int begin, int end) {
+    const int count = end - begin;
+    if (count <= size_) {
+      clusters_.emplace_back(order_.begin() + begin, order_.begin() + end);
+      std::sort(clusters_.back().begin(), clusters_.back().end());
+      return;
+    }
+    Vec<d> low = centroids_[index(order_[index(begin)])], high = low;
+    for (int i = begin; i < end; ++i) {
+      low = low.cwiseMin(centroids_[index(order_[index(i)])]);
+      high = high.cwiseMax(centroids_[index(order_[index(i)])]);
+    }
+    int axis = 0;
+    (high - low).maxCoeff(&axis);
+    const int pieces = (count + size_ - 1) / size_;
+    const int middle = begin + pieces / 2 * size_;
+    const auto before = [&](int a, int b) {
+      const double xa = centroids_[index(a)][axis], xb = centroids_[index(b)][axis];
+      return xa != xb ? xa < xb : a < b;
+    };
+    std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end, before);
+    cut(begin, middle);
+    cut(middle, end);
+  }
+
+  const std::vector<Vec<d>>& centroids_;
+  int size_;
+  std::vector<int> order_;
+  std::vector<std::vector<int>> clusters_;
+};
+
+}  // namespace
+
+template <int d>
+ElasticElements<d>::ElasticElements(std::span<const double> rest, std::span<const int> elements,
+                                    std::vector<material::Parameters> materials,
+                                    std::span<const int> material_of_element, Isa isa)
+    : node_count_(static_cast<int>(rest.size() / d)),
+      kernels_(elastic::kernels<d>(isa)),
+      materials_(std::move(materials)),
+      material_of_element_(material_of_element.begin(), material_of_element.end()),
+      pattern_(linalg::BlockPattern::from_groups(node_count_, elements, d + 1)),
+      place_(elements.size() / (d + 1), -1) {
+  assert(material_of_element.empty() || material_of_element.size() == place_.size());
+  volumes_.resize(place_.size());
+  std::vector<Vec<d>> centroids(place_.size(), Vec<d>::Zero());
+  for (std::size_t e = 0; e < place_.size(); ++e) {
+    for (int a = 0; a <= d; ++a) {
+      const int node = elements[e * (d + 1) + index(a)];
+      assert(node >= 0 && node < node_count_);
+      centroids[e] += Eigen::Map<const Vec<d>>(rest.data() + std::ptrdiff_t{d} * node) / (d + 1);
+    }
+    needs_positive_volume_ |=
+        material::entry(parameters(static_cast<int>(e)).density).defined_only_for_positive_J;
+  }
+  const std::vector<std::vector<int>> members = Bisection<d>(centroids, cluster_size(element_count())).take();
+  fill_batches(rest, elements, members);
+  colour_clusters(elements, members);
+  move_to(rest);
+}
+
+template <int d>
+const material::Parameters& ElasticElements<d>::parameters(int element) const {
+  return materials_[material_of_element_.empty() ? 0 : index(material_of_element_[index(element)])];
+}
+
+template <int d>
+void ElasticElements<d>::fill_batches(std::span<const double> rest, std::span<const int> elements,
+                                      const std::vector<std::vector<int>>& members) {
+  // First the places: per cluster, the elements of each density start a new batch.
+  for (const std::vector<int>& cluster : members) {
+    Cluster range;
+    range.begin = static_cast<int>(density_.size());
+    for (const material::DensityEntry& entry : material::densities()) {
+      int lane = lanes;
+      for (const int element : cluster) {
+        if (parameters(element).density != entry.density) continue;
+        if (lane == lanes) {
+          density_.push_back(entry.density);
+          filled_.push_back(0);
+          lane = 0;
+        }
+        place_[index(element)] = (static_cast<int>(density_.size()) - 1) * lanes + lane++;
+        ++filled_.back();
+      }
+    }
+    range.end = static_cast<int>(density_.size());
+    clusters_.push_back(range);
+  }
+  const std::size_t batch_count = density_.size();
+  nodes_.resize(batch_count * (d + 1));
+  slots_.resize(batch_count * (d + 1) * (d + 1));
+  rest_.resize(batch_count * Layout::rest_rows);
+  state_.resize(batch_count * Layout::state_rows);
+  tangent_.resize(batch_count * Layout::tangent_rows);
+  cluster_energy_.resize(clusters_.size());
+
+  parallel_for(members.size(), 1, [&](std::size_t cluster) {
+    for (const int element : members[cluster]) {
+      const int batch = place_[index(element)] / lanes, lane = place_[index(element)] % lanes;
+      fill_lane(batch, lane, element, rest, elements, parameters(element), false);
+      // Padding repeats the last element of its batch, with no volume.
+      if (lane != filled_[index(batch)] - 1) continue;
+      for (int empty = lane + 1; empty < lanes; ++empty) {
+        fill_lane(batch, empty, element, rest, elements, parameters(element), true);
+      }
+    }
+  });
+}
+
+template <int d>
+void ElasticElements<d>::fill_lane(int batch, int lane, int element, std::span<const double> rest,
+                                   std::span<const int> elements, const material::Parameters& parameters,
+                                   bool padding) {
+  const int* node = elements.data() + std::ptrdiff_t{d + 1} * element;
+  const auto point = [&](int a) {
+    return Eigen::Map<const Vec<d>>(rest.data() + std::ptrdiff_t{d} * node[a]);
+  };
+  Mat<d> edges;
+  for (int a = 0; a < d; ++a) edges.col(a) = point(a + 1) - point(0);
+  const double volume = edges.determinant() / (d == 3 ? 6 : 2);
+  assert(volume > 0);
+  if (!padding) volumes_[index(element)] = volume;
+
+  const Mat<d> inverse = edges.inverse();
+  elastic::Row* rows = rest_.data() + std::ptrdiff_t{batch} * Layout::rest_rows;
+  for (int i = 0; i < d; ++i) {
+    for (int j = 0; j < d; ++j) rows[d * i + j].lane[lane] = inverse(i, j);
+  }
+  rows[Layout::volume].lane[lane] = padding ? 0 : volume;
+  rows[Layout::mu].lane[lane] = parameters.mu;
+  rows[Layout::lambda].lane[lane] = parameters.lambda;
+  for (int a = 0; a <= d; ++a) {
+    nodes_[index(std::int64_t{batch} * (d + 1) + a)].lane[lane] = node[a];
+    for (int b = 0; b <= d; ++b) {
+      const std::int64_t slot = pattern_->slot(node[a], node[b]);
+      assert(slot >= 0 && slot <= std::numeric_limits<int>::max());
+      slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)].lane[lane] = static_cast<int>(slot);
+    }
+  }
+}
+
+// Greedy: each cluster takes the admissible colour with the fewest batches so far.
+template <int d>
+void ElasticElements<d>::colour_clusters(std::span<const int> elements,
+                                         const std::vector<std::vector<int>>& members) {
+  std::vector<std::vector<int>> colours_at(index(node_count_));
+  std::vector<int> load;
+  std::vector<int> taken_by;  // colour → last cluster that may not have it
+  for (int cluster = 0; cluster < cluster_count(); ++cluster) {
+    const auto for_each_node = [&](const auto& body) {
+      for (const int element : members[index(cluster)]) {
+        for (int a = 0; a <= d; ++a)
+          body(colours_at[index(elements[index(std::int64_t{element} * (d + 1) + a)])]);
+      }
+    };
+    for_each_node([&](const std::vector<int>& used) {
+      for (const int colour : used) taken_by[index(colour)] = cluster;
+    });
+    int best = -1;
+    for (int colour = 0; colour < colour_count(); ++colour) {
+      if (taken_by[index(colour)] == cluster) continue;
+      if (best < 0 || load[index(colour)] < load[index(best)]) best = colour;
+    }
+    if (best < 0) {
+      best = colour_count();
+      colours_.emplace_back();
+      load.push_back(0);
+      taken_by.push_back(-1);
+    }
+    colours_[index(best)].push_back(cluster);
+    load[index(best)] += clusters_[index(cluster)].end - clusters_[index(cluster)].begin;
+    for_each_node([&](std::vector<int>& used) {
+      if (used.empty() || used.back() != best) used.push_back(best);
+    });
+  }
+}
+
+template <int d>
+elastic::Batches ElasticElements<d>::batches() const {
+  // Kernels write state only from move_to and tangent only into its cache.
+  return {density_.data(), filled_.data(), nodes_.data(),
+          slots_.data(),   rest_.data(),   const_cast<elastic::Row*>(state_.data()),
+          tangent_.data()};
+}
+
+template <int d>
+template <class Body>
+void ElasticElements<d>::for_each_by_colour(const Body& body) const {
+  for (const std::vector<int>& colour : colours_) {
+    parallel_for(colour.size(), 1, [&](std::size_t i) { body(clusters_[index(colour[i])]); });
+  }
+}
+
+template <int d>
+void ElasticElements<d>::move_to(std::span<const double> x) {
+  assert(x.size() == index(node_count_) * d);
+  const elastic::Batches data = batches();
+  parallel_for(clusters_.size(), 1, [&](std::size_t c) {
+    kernels_.decompose(data, clusters_[c].begin, clusters_[c].end, x.data());
+  });
+  energy_known_ = false;
+  tangent_state_ = TangentState::Stale;
+}
+
+template <int d>
+void ElasticElements<d>::evaluate_energy() const {
+  if (energy_known_) return;
+  const elastic::Batches data = batches();
+  parallel_for(clusters_.size(), 1, [&](std::size_t c) {
+    cluster_energy_[c] = kernels_.energy(data, clusters_[c].begin, clusters_[c].end);
+  });
+  energy_ = {};
+  for (const elastic::EnergySums& sums : cluster_energy_) {
+    energy_.value += sums.value;
+    energy_.magnitude += sums.magnitude;
+  }
+  energy_known_ = true;
+}
+
+template <int d>
+double ElasticElements<d>::value() const {
+  evaluate_energy();
+  return energy_.value;
+}
+
+template <int d>
+double ElasticElements<d>::value_magnitude() const {
+  evaluate_energy();
+  return energy_.magnitude;
+}
+
+template <int d>
+void ElasticElements<d>::add_gradient(std::span<double> g) const {
+  assert(g.size() == index(node_count_) * d);
+  const elastic::Batches data = batches();
+  for_each_by_colour([&](const Cluster& c) { kernels_.gradient(data, c.begin, c.end, g.data()); });
+}
+
+template <int d>
+void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const {
+  assert(H.pattern().id() == pattern_->id() && H.block_size() == d);
+  const bool projected = kind == optimize::HessianKind::Projected;
+  const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
+  const bool stale = tangent_state_ != wanted;
+  const elastic::Batches data = batches();
+  double* values = H.values().data();
+  for_each_by_colour([&](const Cluster& c) {
+    if (stale) kernels_.tangent(data, c.begin, c.end, projected);
+    kernels_.hessian(data, c.begin, c.end, scale, values);
+  });
+  tangent_state_ = wanted;
+}
+
+template <int d>
+void ElasticElements<d>::add_hessian_times(optimize::HessianKind kind, double scale,
+                                           std::span<const double> p, std::span<double> y) const {
+  assert(p.size() == index(node_count_) * d && y.size() == p.size());
+  const bool projected = kind == optimize::HessianKind::Projected;
+  const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
+  const bool stale = tangent_state_ != wanted;
+  const elastic::Batches data = batches();
+  for_each_by_colour([&](const Cluster& c) {
+    if (stale) kernels_.tangent(data, c.begin, c.end, projected);
+    kernels_.product(data, c.begin, c.end, scale, p.data(), y.data());
+  });
+  tangent_state_ = wanted;
+}
+
+template <int d>
+double ElasticElements<d>::largest_step(std::span<const double> direction) const {
+  assert(direction.size() == index(node_count_) * d);
+  if (!needs_positive_volume_) return std::numeric_limits<double>::infinity();
+  constexpr double safety = 0.9;
+  const auto element_bound = [&](int element) {
+    const int batch = place_[index(element)] / lanes, lane = place_[index(element)] % lanes;
+    if (!material::entry(density_[index(batch)]).defined_only_for_positive_J) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const auto moved = [&](int a) {
+      const int node = nodes_[index(std::int64_t{batch} * (d + 1) + a)].lane[lane];
+      return Eigen::Map<const Vec<d>>(direction.data() + std::ptrdiff_t{d} * node);
+    };
+    Mat<d> edges, shape, F;
+    for (int a = 0; a < d; ++a) edges.col(a) = moved(a + 1) - moved(0);
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) shape(i, j) = lane_value(rest_, Layout::rest_rows, d * i + j, element);
+    }
+    deformation(element, F);
+    return first_root(determinant_along<d>(F, edges * shape));
+  };
+  const double nearest = -parallel_max(place_.size(), element_grain, [&](std::size_t begin, std::size_t end) {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t e = begin; e < end; ++e)
+      smallest = std::min(smallest, element_bound(static_cast<int>(e)));
+    return -smallest;
+  });
+  return safety * nearest;
+}
+
+template <int d>
+double ElasticElements<d>::lane_value(const std::vector<elastic::Row>& rows, int rows_per_batch, int row,
+                                      int element) const {
+  const int place = place_[index(element)];
+  return rows[index(std::int64_t{place / lanes} * rows_per_batch + row)].lane[place % lanes];
+}
+
+template <int d>
+Vec<d> ElasticElements<d>::stretches(int element) const {
+  Vec<d> sigma;
+  for (int i = 0; i < d; ++i) sigma[i] = lane_value(state_, Layout::state_rows, Layout::sigma + i, element);
+  return sigma;
+}
+
+template <int d>
+void ElasticElements<d>::deformation(int element, Mat<d>& F) const {
+  Mat<d> U, V;
+  for (int i = 0; i < d; ++i) {
+    for (int j = 0; j < d; ++j) {
+      U(i, j) = lane_value(state_, Layout::state_rows, Layout::u + d * i + j, element);
+      V(i, j) = lane_value(state_, Layout::state_rows, Layout::v + d * i + j, element);
+    }
+  }
+  F = U * stretches(element).asDiagonal() * V.transpose();
+}
+
+template <int d>
+template <class Function>
+std::vector<double> ElasticElements<d>::per_element(const Function& function) const {
+  std::vector<double> result(place_.size());
+  parallel_for(result.size(), element_grain,
+               [&](std::size_t e) { result[e] = function(static_cast<int>(e)); });
+  return result;
+}
+
+template <int d>
+std::vector<double> ElasticElements<d>::determinants() const {
+  return per_element([&](int element) { return stretches(element).prod(); });
+}
+
+template <int d>
+int ElasticElements<d>::inverted_count() const {
+  int count = 0;
+  for (int e = 0; e < element_count(); ++e) count += stretches(e).prod() <= 0;
+  return count;
+}
+
+template <int d>
+std::vector<double> ElasticElements<d>::von_mises() const {
+  return per_element([&](int element) {
+    const Vec<d> sigma = stretches(element);
+    const Vec<d> slope = material::principal_stress<d>(parameters(element), sigma);
+    const double J = std::max(std::abs(sigma.prod()), 1e-6);
+    const Vec<d> cauchy = slope.cwiseProduct(sigma) / J;
+    if constexpr (d == 2) {
+      return std::sqrt(cauchy[0] * cauchy[0] - cauchy[0] * cauchy[1] + cauchy[1] * cauchy[1]);
+    } else {
+      const double a = cauchy[0] - cauchy[1], b = cauchy[1] - cauchy[2], c = cauchy[2] - cauchy[0];
+      return std::sqrt(0.5 * (a * a + b * b + c * c));
+    }
+  });
+}
+
+template <int d>
+std::vector<double> ElasticElements<d>::max_stretch() const {
+  return per_element([&](int element) { return stretches(element)[0]; });
+}
+
+template <int d>
+std::vector<double> ElasticElements<d>::energy_density() const {
+  return per_element(
+      [&](int element) { return material::energy_of_stretches<d>(parameters(element), stretches(element)); });
+}
+
+template class ElasticElements<2>;
+template class ElasticElements<3>;
+
+}  // namespace lope::matter

@@ -1,0 +1,17 @@
+#include <lope/matter/solid/elastic_kernels_impl.h>
+
+namespace lope::matter::elastic {
+namespace {
+struct Avx512Tag {};
+}  // namespace
+
+template <>
+const Kernels& avx512_kernels<2>() {
+  return KernelsOf<2, 8, Avx512Tag>::table;
+}
+template <>
+const Kernels& avx512_kernels<3>() {
+  return KernelsOf<3, 8, Avx512Tag>::table;
+}
+
+}  // namespace lope::matter::elastic

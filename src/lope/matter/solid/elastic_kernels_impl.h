@@ -1,0 +1,400 @@
+// The loops of elastic_kernels.h, written once over packs of W lanes. Included by one source file per
+// instruction set, which brings its own tag type Isa; see math/pack.h for what such a file may use.
+//
+// With b_a the shape gradients, β_a = Vᵀ b_a and Ĉ the rotated dP/dF, the block of nodes a, b is
+//   H_ab = U M Uᵀ,  M_ii = Ĉ_ii β_a[i]β_b[i] + Σ_{j≠i} same_ij β_a[j]β_b[j],
+//                   M_ij = Ĉ_ij β_a[i]β_b[j] + crossed_ij β_a[j]β_b[i],
+// so no d²×d² matrix is ever formed. The blocks of node 0 follow from Σ_a b_a = 0.
+#pragma once
+
+#include <lope/material/dispatch.h>
+#include <lope/math/psd.h>
+#include <lope/math/svd.h>
+#include <lope/matter/solid/elastic_kernels.h>
+
+namespace lope::matter::elastic {
+
+using material::Column;
+using material::Square;
+
+template <int d, int W, class Isa>
+struct KernelsOf {
+  using T = math::Pack<W, Isa>;
+  using L = Layout<d>;
+  using Hessian = material::StretchHessian<T, d>;
+  static constexpr int nodes = d + 1;
+  static constexpr int block = d * d;
+
+  [[gnu::always_inline]] static T row(const Row* rows, int index, int lane) {
+    return math::load<T>(rows[index].lane + lane);
+  }
+  [[gnu::always_inline]] static void set_row(Row* rows, int index, int lane, T value) {
+    math::store(rows[index].lane + lane, value);
+  }
+  [[gnu::always_inline]] static Square<T, d> square(const Row* rows, int index, int lane) {
+    Square<T, d> result;
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) result(i, j) = row(rows, index + d * i + j, lane);
+    }
+    return result;
+  }
+  [[gnu::always_inline]] static Column<T, d> stretches(const Row* state, int lane) {
+    Column<T, d> s;
+    for (int i = 0; i < d; ++i) s[i] = row(state, L::sigma + i, lane);
+    return s;
+  }
+  [[gnu::always_inline]] static material::Lame<T> lame(const Row* rest, int lane) {
+    return {row(rest, L::mu, lane), row(rest, L::lambda, lane)};
+  }
+
+  // Entry (i, a): component i of the edge from node 0 to node a+1.
+  [[gnu::always_inline]] static Square<T, d> edges(const IndexRow* node, int lane, const double* x) {
+    Square<T, d> result;
+    for (int w = 0; w < W; ++w) {
+      const double* origin = x + static_cast<std::int64_t>(d) * node[0].lane[lane + w];
+      for (int a = 0; a < d; ++a) {
+        const double* tip = x + static_cast<std::int64_t>(d) * node[a + 1].lane[lane + w];
+        for (int i = 0; i < d; ++i) result(i, a).v[w] = tip[i] - origin[i];
+      }
+    }
+    return result;
+  }
+
+  // A B.
+  [[gnu::always_inline]] static Square<T, d> product_of(const Square<T, d>& A, const Square<T, d>& B) {
+    Square<T, d> result;
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) {
+        T sum = A(i, 0) * B(0, j);
+        for (int k = 1; k < d; ++k) sum += A(i, k) * B(k, j);
+        result(i, j) = sum;
+      }
+    }
+    return result;
+  }
+
+  // Adds the columns of f (forces on nodes 1…d) and minus their sum (node 0) to y. Padding stands last.
+  [[gnu::always_inline]] static void scatter_forces(const Square<T, d>& f, const IndexRow* node, int lane,
+                                                    int filled, double* y) {
+    double force[nodes][d][W];
+    for (int i = 0; i < d; ++i) {
+      T sum = f(i, 0);
+      for (int a = 1; a < d; ++a) sum += f(i, a);
+      math::store(force[0][i], -sum);
+      for (int a = 0; a < d; ++a) math::store(force[a + 1][i], f(i, a));
+    }
+    const int count = filled - lane < W ? filled - lane : W;
+    for (int w = 0; w < count; ++w) {
+      for (int a = 0; a < nodes; ++a) {
+        double* target = y + static_cast<std::int64_t>(d) * node[a].lane[lane + w];
+        for (int i = 0; i < d; ++i) target[i] += force[a][i][w];
+      }
+    }
+  }
+
+  static void decompose(const Batches& batches, int begin, int end, const double* x) {
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
+      for (int lane = 0; lane < lanes; lane += W) {
+        const Square<T, d> F = product_of(edges(node, lane, x), square(rest, 0, lane));
+        math::SignedSvd<T, d> svd;
+        math::signed_svd(F, svd);
+        for (int i = 0; i < d; ++i) {
+          for (int j = 0; j < d; ++j) {
+            set_row(state, L::u + d * i + j, lane, svd.U(i, j));
+            set_row(state, L::v + d * i + j, lane, svd.V(i, j));
+          }
+          set_row(state, L::sigma + i, lane, svd.sigma[i]);
+        }
+      }
+    }
+  }
+
+  static EnergySums energy(const Batches& batches, int begin, int end) {
+    T value(0), magnitude(0);
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      material::visit_density(batches.density[batch], [&](auto model) {
+        for (int lane = 0; lane < lanes; lane += W) {
+          const Column<T, d> s = stretches(state, lane);
+          const material::Lame<T> m = lame(rest, lane);
+          const T volume = row(rest, L::volume, lane);
+          const T psi = model.template energy<T, d>(m, s);
+          Column<T, d> g;
+          model.template gradient<T, d>(m, s, g);
+          T slopes = math::abs(g[0]);
+          for (int i = 1; i < d; ++i) slopes += math::abs(g[i]);
+          const auto real = volume > T(0);
+          value += math::select(real, volume * psi, T(0));
+          magnitude += math::select(real, volume * (math::abs(psi) + s[0] * slopes), T(0));
+        }
+      });
+    }
+    EnergySums sums;
+    for (int w = 0; w < W; ++w) {
+      sums.value += value.v[w];
+      sums.magnitude += magnitude.v[w];
+    }
+    return sums;
+  }
+
+  static void gradient(const Batches& batches, int begin, int end, double* g) {
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
+      Column<T, d> slope[lanes / W];
+      material::visit_density(batches.density[batch], [&](auto model) {
+        for (int lane = 0; lane < lanes; lane += W) {
+          model.template gradient<T, d>(lame(rest, lane), stretches(state, lane), slope[lane / W]);
+        }
+      });
+      for (int lane = 0; lane < lanes; lane += W) {
+        const T volume = row(rest, L::volume, lane);
+        // f = U (V ψ' Vᵀ Bᵀ), entry (i, a) of the inner matrix is Vψ_i β_a[i].
+        Square<T, d> inner = rotated_shape(rest, state, lane);
+        for (int i = 0; i < d; ++i) {
+          const T scaled = volume * slope[lane / W][i];
+          for (int a = 0; a < d; ++a) inner(i, a) = inner(i, a) * scaled;
+        }
+        scatter_forces(product_of(square(state, L::u, lane), inner), node, lane, batches.filled[batch], g);
+      }
+    }
+  }
+
+  // Column a is β_a of node a+1: entry (i, a) = Σ_j V_ji B_aj.
+  [[gnu::always_inline]] static Square<T, d> rotated_shape(const Row* rest, const Row* state, int lane) {
+    Square<T, d> result;
+    for (int i = 0; i < d; ++i) {
+      for (int a = 0; a < d; ++a) {
+        T sum = row(state, L::v + i, lane) * row(rest, d * a, lane);
+        for (int j = 1; j < d; ++j) sum += row(state, L::v + d * j + i, lane) * row(rest, d * a + j, lane);
+        result(i, a) = sum;
+      }
+    }
+    return result;
+  }
+
+  static void tangent(const Batches& batches, int begin, int end, bool projected) {
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      Row* out = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      Hessian h[lanes / W];
+      material::visit_density(batches.density[batch], [&](auto model) {
+        for (int lane = 0; lane < lanes; lane += W) {
+          model.template hessian<T, d>(lame(rest, lane), stretches(state, lane), h[lane / W]);
+        }
+      });
+      for (int lane = 0; lane < lanes; lane += W) {
+        Hessian& here = h[lane / W];
+        if (projected) project(here);
+        const T volume = row(rest, L::volume, lane);
+        int index = 0;
+        for (int i = 0; i < d; ++i) {
+          for (int j = i; j < d; ++j) set_row(out, index++, lane, volume * here.stretch(i, j));
+        }
+        const T half = T(0.5) * volume;
+        for (int pair = 0; pair < L::pairs; ++pair) {
+          set_row(out, L::same + pair, lane, half * (here.flip[pair] + here.twist[pair]));
+          set_row(out, L::crossed + pair, lane, half * (here.flip[pair] - here.twist[pair]));
+        }
+      }
+    }
+  }
+
+  [[gnu::always_inline]] static void project(Hessian& h) {
+    math::project_psd(h.stretch);
+    for (int pair = 0; pair < L::pairs; ++pair) {
+      h.flip[pair] = math::max(h.flip[pair], T(0));
+      h.twist[pair] = math::max(h.twist[pair], T(0));
+    }
+  }
+
+  // Ĉ read back from its rows.
+  struct Tangent {
+    Square<T, d> stretch;
+    Square<T, d> same, crossed;  // off-diagonal entries only
+  };
+  [[gnu::always_inline]] static Tangent read_tangent(const Row* rows, int lane) {
+    Tangent c;
+    int index = 0;
+    for (int i = 0; i < d; ++i) {
+      for (int j = i; j < d; ++j) c.stretch(i, j) = c.stretch(j, i) = row(rows, index++, lane);
+    }
+    for (int pair = 0; pair < L::pairs; ++pair) {
+      const int i = material::first_of_pair<d>(pair), j = material::second_of_pair<d>(pair);
+      c.same(i, j) = c.same(j, i) = row(rows, L::same + pair, lane);
+      c.crossed(i, j) = c.crossed(j, i) = row(rows, L::crossed + pair, lane);
+    }
+    return c;
+  }
+
+  // H_ab from β_a and β_b (columns a and b of `shape`).
+  [[gnu::always_inline]] static Square<T, d> node_block(const Tangent& c, const Square<T, d>& U,
+                                                        const Square<T, d>& shape, int a, int b) {
+    Square<T, d> M;
+    Column<T, d> products;
+    for (int i = 0; i < d; ++i) products[i] = shape(i, a) * shape(i, b);
+    for (int i = 0; i < d; ++i) {
+      T sum = c.stretch(i, i) * products[i];
+      for (int j = 0; j < d; ++j) {
+        if (j != i) sum += c.same(i, j) * products[j];
+      }
+      M(i, i) = sum;
+      for (int j = 0; j < d; ++j) {
+        if (j == i || (a == b && j < i)) continue;
+        M(i, j) =
+            c.stretch(i, j) * (shape(i, a) * shape(j, b)) + c.crossed(i, j) * (shape(j, a) * shape(i, b));
+      }
+      if (a == b) {
+        for (int j = 0; j < i; ++j) M(i, j) = M(j, i);
+      }
+    }
+    const Square<T, d> UM = product_of(U, M);
+    Square<T, d> H;
+    for (int i = 0; i < d; ++i) {
+      for (int j = a == b ? i : 0; j < d; ++j) {
+        T sum = UM(i, 0) * U(j, 0);
+        for (int k = 1; k < d; ++k) sum += UM(i, k) * U(j, k);
+        H(i, j) = sum;
+        if (a == b) H(j, i) = sum;
+      }
+    }
+    return H;
+  }
+
+  // The blocks of the node pairs a ≤ b of W elements.
+  struct Blocks {
+    double entry[nodes * (nodes + 1) / 2][block][W];
+    static constexpr int index(int a, int b) { return a * nodes - a * (a - 1) / 2 + (b - a); }
+  };
+
+  [[gnu::always_inline]] static void fill_blocks(const Tangent& c, const Square<T, d>& U,
+                                                 const Square<T, d>& shape, Blocks& blocks) {
+    // Row 0: H_0b = −Σ_a H_ab, and H_00 = −Σ_b H_0b.
+    Square<T, d> with_origin[d];
+    for (int a = 0; a < d; ++a) {
+      for (int i = 0; i < d; ++i) {
+        for (int j = 0; j < d; ++j) with_origin[a](i, j) = T(0);
+      }
+    }
+    for (int a = 0; a < d; ++a) {
+      for (int b = a; b < d; ++b) {
+        const Square<T, d> H = node_block(c, U, shape, a, b);
+        for (int i = 0; i < d; ++i) {
+          for (int j = 0; j < d; ++j) {
+            math::store(blocks.entry[Blocks::index(a + 1, b + 1)][d * i + j], H(i, j));
+            with_origin[b](i, j) -= H(i, j);
+            if (a != b) with_origin[a](j, i) -= H(i, j);
+          }
+        }
+      }
+    }
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) {
+        T sum(0);
+        for (int b = 0; b < d; ++b) {
+          math::store(blocks.entry[Blocks::index(0, b + 1)][d * i + j], with_origin[b](i, j));
+          sum -= with_origin[b](i, j);
+        }
+        if (j < i) continue;  // symmetric to the last bit: the upper half is stored twice
+        math::store(blocks.entry[Blocks::index(0, 0)][d * i + j], sum);
+        math::store(blocks.entry[Blocks::index(0, 0)][d * j + i], sum);
+      }
+    }
+  }
+
+  static void scatter_blocks(const Blocks& blocks, const IndexRow* slots, int lane, int filled,
+                             double* values) {
+    const int count = filled - lane < W ? filled - lane : W;
+    for (int w = 0; w < count; ++w) {
+      for (int a = 0; a < nodes; ++a) {
+        for (int b = 0; b < nodes; ++b) {
+          double* target = values + static_cast<std::int64_t>(block) * slots[nodes * a + b].lane[lane + w];
+          const auto& entry = blocks.entry[a <= b ? Blocks::index(a, b) : Blocks::index(b, a)];
+          for (int i = 0; i < d; ++i) {
+            for (int j = 0; j < d; ++j) target[d * i + j] += entry[a <= b ? d * i + j : d * j + i][w];
+          }
+        }
+      }
+    }
+  }
+
+  static void hessian(const Batches& batches, int begin, int end, double scale, double* values) {
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      const IndexRow* slots = batches.slots + static_cast<std::int64_t>(batch) * nodes * nodes;
+      for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
+        Square<T, d> U = square(state, L::u, lane);
+        Tangent c = read_tangent(rows, lane);
+        Square<T, d> shape = rotated_shape(rest, state, lane);
+        scale_tangent(c, T(scale));
+        Blocks blocks;
+        fill_blocks(c, U, shape, blocks);
+        scatter_blocks(blocks, slots, lane, batches.filled[batch], values);
+      }
+    }
+  }
+
+  [[gnu::always_inline]] static void scale_tangent(Tangent& c, T scale) {
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) {
+        c.stretch(i, j) *= scale;
+        if (i == j) continue;
+        c.same(i, j) *= scale;
+        c.crossed(i, j) *= scale;
+      }
+    }
+  }
+
+  static void product(const Batches& batches, int begin, int end, double scale, const double* p, double* y) {
+    for (int batch = begin; batch < end; ++batch) {
+      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
+      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
+      for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
+        const Square<T, d> U = square(state, L::u, lane);
+        const Square<T, d> shape = rotated_shape(rest, state, lane);
+        // Uᵀ dF V = (Uᵀ edges) shapeᵀ.
+        const Square<T, d> change = edges(node, lane, p);
+        Square<T, d> turned, dF;
+        for (int i = 0; i < d; ++i) {
+          for (int a = 0; a < d; ++a) {
+            T sum = U(0, i) * change(0, a);
+            for (int k = 1; k < d; ++k) sum += U(k, i) * change(k, a);
+            turned(i, a) = sum;
+          }
+        }
+        for (int i = 0; i < d; ++i) {
+          for (int j = 0; j < d; ++j) {
+            T sum = turned(i, 0) * shape(j, 0);
+            for (int a = 1; a < d; ++a) sum += turned(i, a) * shape(j, a);
+            dF(i, j) = sum;
+          }
+        }
+        const Tangent c = read_tangent(rows, lane);
+        Square<T, d> dP;
+        for (int i = 0; i < d; ++i) {
+          T sum = c.stretch(i, 0) * dF(0, 0);
+          for (int j = 1; j < d; ++j) sum += c.stretch(i, j) * dF(j, j);
+          dP(i, i) = T(scale) * sum;
+          for (int j = 0; j < d; ++j) {
+            if (j != i) dP(i, j) = T(scale) * (c.same(i, j) * dF(i, j) + c.crossed(i, j) * dF(j, i));
+          }
+        }
+        scatter_forces(product_of(U, product_of(dP, shape)), node, lane, batches.filled[batch], y);
+      }
+    }
+  }
+
+  static constexpr Kernels table = {decompose, energy, gradient, tangent, hessian, product};
+};
+
+}  // namespace lope::matter::elastic

@@ -1,0 +1,180 @@
+#include <lope/io/file.h>
+#include <lope/io/print.h>
+#include <lope/io/series.h>
+#include <lope/io/xml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace lope::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A body's name as part of a file name.
+std::string file_name_part(const std::string& name) {
+  std::string part;
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+    part += plain ? c : '_';
+  }
+  return part;
+}
+
+Expected<void> check_fields(const std::string& body, const std::vector<Field>& fields, std::size_t count) {
+  for (const Field& field : fields) {
+    if (field.components < 1 || field.values.size() != count * static_cast<std::size_t>(field.components)) {
+      return input_error("field '{}' of body '{}' has {} values; it should have {} times {}", field.name,
+                         body, field.values.size(), field.components, count);
+    }
+  }
+  return {};
+}
+
+Expected<void> check_body(const SeriesBody& body) {
+  const std::size_t cells = body.tetrahedra.empty() ? body.triangles.size() : body.tetrahedra.size();
+  if (const auto sound = check_fields(body.name, body.point_fields, body.positions.size()); !sound)
+    return sound;
+  return check_fields(body.name, body.cell_fields, cells);
+}
+
+// The surface of a body with the vertices that it uses, numbered in the order of the body's.
+struct Surface {
+  std::vector<int> vertices;  // of the body
+  std::vector<geometry::Triangle> triangles;
+};
+
+Surface surface_of(const SeriesBody& body) {
+  Surface surface;
+  surface.triangles.assign(body.triangles.begin(), body.triangles.end());
+  if (surface.triangles.empty()) {
+    surface.triangles = geometry::boundary_triangles({body.tetrahedra.begin(), body.tetrahedra.end()});
+  }
+  std::vector<int> number(body.positions.size(), -1);
+  for (const geometry::Triangle& t : surface.triangles) {
+    for (const int vertex : t) number[vertex] = 0;
+  }
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (number[i] < 0) continue;
+    number[i] = static_cast<int>(surface.vertices.size());
+    surface.vertices.push_back(static_cast<int>(i));
+  }
+  for (geometry::Triangle& t : surface.triangles) {
+    for (int& vertex : t) vertex = number[vertex];
+  }
+  return surface;
+}
+
+std::string obj_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
+  std::string out;
+  int base = 1;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    print(out, "o ", file_name_part(bodies[b].name), '\n');
+    for (const int vertex : surfaces[b].vertices) {
+      const Vec3& v = bodies[b].positions[vertex];
+      print(out, "v ", static_cast<float>(v[0]), ' ', static_cast<float>(v[1]), ' ', static_cast<float>(v[2]),
+            '\n');
+    }
+    for (const geometry::Triangle& t : surfaces[b].triangles) {
+      print(out, "f ", base + t[0], ' ', base + t[1], ' ', base + t[2], '\n');
+    }
+    base += static_cast<int>(surfaces[b].vertices.size());
+  }
+  return out;
+}
+
+const Field* find_scalar(const SeriesBody& body, const std::string& name) {
+  for (const Field& field : body.point_fields) {
+    if (field.name == name && field.components == 1) return &field;
+  }
+  return nullptr;
+}
+
+// The names of the scalar point fields that every body has.
+std::vector<std::string> common_scalars(std::span<const SeriesBody> bodies) {
+  std::vector<std::string> names;
+  if (bodies.empty()) return names;
+  for (const Field& field : bodies.front().point_fields) {
+    const auto has_it = [&](const SeriesBody& body) { return find_scalar(body, field.name) != nullptr; };
+    if (std::all_of(bodies.begin(), bodies.end(), has_it)) names.push_back(field.name);
+  }
+  return names;
+}
+
+std::string ply_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
+  std::size_t vertices = 0, triangles = 0;
+  for (const Surface& surface : surfaces) {
+    vertices += surface.vertices.size();
+    triangles += surface.triangles.size();
+  }
+  const std::vector<std::string> scalars = common_scalars(bodies);
+  std::string out;
+  print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", vertices,
+        "\nproperty float x\nproperty float y\nproperty float z\n");
+  for (const std::string& name : scalars) print(out, "property float ", file_name_part(name), '\n');
+  print(out, "element face ", triangles,
+        "\nproperty list uchar int vertex_indices\nproperty int body\nend_header\n");
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    for (const int vertex : surfaces[b].vertices) {
+      for (int k = 0; k < 3; ++k) put(out, static_cast<float>(bodies[b].positions[vertex][k]));
+      for (const std::string& name : scalars) {
+        put(out, static_cast<float>(find_scalar(bodies[b], name)->values[vertex]));
+      }
+    }
+  }
+  int base = 0;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    for (const geometry::Triangle& t : surfaces[b].triangles) {
+      put(out, std::uint8_t{3});
+      for (const int vertex : t) put(out, std::int32_t{base + vertex});
+      put(out, static_cast<std::int32_t>(b));
+    }
+    base += static_cast<int>(surfaces[b].vertices.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+VtuSeries::VtuSeries(fs::path folder, std::string stem, Precision precision)
+    : folder_(std::move(folder)), stem_(std::move(stem)), precision_(precision) {}
+
+Expected<void> VtuSeries::add_frame(std::int64_t number, double time, std::span<const SeriesBody> bodies) {
+  if (!std::isfinite(time)) return input_error("{}: the time of frame {} is not finite", stem_, number);
+  if (const auto made = make_directory(folder_); !made) return made;
+  std::string entries = entries_;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const SeriesBody& body = bodies[b];
+    if (const auto sound = check_body(body); !sound) return sound;
+    const std::string name = fmt::format("{}_{:06}_{}_{}.vtu", stem_, number, b, file_name_part(body.name));
+    const bool solid = !body.tetrahedra.empty();
+    const VtuGrid grid{body.positions,   solid ? std::span<const geometry::Triangle>() : body.triangles,
+                       body.tetrahedra,  body.point_fields,
+                       body.cell_fields, {}};
+    const auto written = write_file(folder_ / name, vtu_bytes(grid, Encoding::Binary, precision_));
+    if (!written) return written;
+    print(entries, "<DataSet timestep=\"", time, "\" group=\"", xml_escaped(body.name), "\" part=\"", b,
+          "\" file=\"", xml_escaped(name), "\"/>\n");
+  }
+  entries_ = std::move(entries);
+  return write_file(folder_ / (stem_ + ".pvd"),
+                    "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+                    "byte_order=\"LittleEndian\">\n<Collection>\n" +
+                        entries_ + "</Collection>\n</VTKFile>\n");
+}
+
+Expected<void> write_surface_frame(const fs::path& folder, const std::string& stem, SurfaceFormat format,
+                                   std::int64_t number, std::span<const SeriesBody> bodies) {
+  if (const auto made = make_directory(folder); !made) return made;
+  std::vector<Surface> surfaces;
+  for (const SeriesBody& body : bodies) {
+    if (const auto sound = check_body(body); !sound) return sound;
+    surfaces.push_back(surface_of(body));
+  }
+  const bool ply = format == SurfaceFormat::Ply;
+  const fs::path path = folder / fmt::format("{}_{:06}.{}", stem, number, ply ? "ply" : "obj");
+  return write_file(path, ply ? ply_bytes(bodies, surfaces) : obj_bytes(bodies, surfaces));
+}
+
+}  // namespace lope::io

@@ -1,0 +1,75 @@
+#include <lope/io/mesh_io.h>
+#include <lope/io/series.h>
+
+#include <unit/io/samples.h>
+
+namespace lope::io {
+namespace {
+
+SeriesBody body_of(const std::string& name, const geometry::Mesh& mesh) {
+  SeriesBody body{name, mesh.vertices, mesh.triangles, mesh.tetrahedra, {}, {}};
+  Field height{"height", 1, {}}, position{"position", 3, {}}, number{"number", 1, {}};
+  for (const Vec3& v : mesh.vertices) {
+    height.values.push_back(v[2]);
+    for (int k = 0; k < 3; ++k) position.values.push_back(v[k]);
+  }
+  const std::size_t cells = mesh.tetrahedra.empty() ? mesh.triangles.size() : mesh.tetrahedra.size();
+  for (std::size_t i = 0; i < cells; ++i) number.values.push_back(static_cast<double>(i));
+  body.point_fields = {height, position};
+  body.cell_fields = {number};
+  return body;
+}
+
+TEST(Series, VtuFilesHoldTheBodiesAndTheIndexNamesThem) {
+  const TemporaryFolder folder;
+  const geometry::Mesh solid = cube_mesh(2), shell = cube_surface(1);
+  VtuSeries series(folder / "out", "run", Precision::Double);
+  for (int frame = 0; frame < 2; ++frame) {
+    const std::vector<SeriesBody> bodies = {body_of("bar", solid), body_of("a <b>", shell)};
+    ASSERT_TRUE(series.add_frame(frame, 0.025 * frame, bodies));
+  }
+  expect_equal(*read_mesh(folder / "out/run_000001_0_bar.vtu"), solid);
+  expect_equal(*read_mesh(folder / "out/run_000001_1_a__b_.vtu"), shell);
+  const std::string index = *read_file(folder / "out/run.pvd");
+  EXPECT_NE(
+      index.find(
+          "<DataSet timestep=\"0.025\" group=\"a &lt;b&gt;\" part=\"1\" file=\"run_000001_1_a__b_.vtu\"/>"),
+      std::string::npos)
+      << index;
+  EXPECT_NE(index.find("file=\"run_000000_0_bar.vtu\""), std::string::npos);
+}
+
+TEST(Series, SurfacesUseOnlyTheirVertices) {
+  const TemporaryFolder folder;
+  const geometry::Mesh solid = cube_mesh(2);
+  const std::vector<SeriesBody> bodies = {body_of("a", solid), body_of("b", solid)};
+  for (const SurfaceFormat format : {SurfaceFormat::Ply, SurfaceFormat::Obj}) {
+    ASSERT_TRUE(write_surface_frame(folder.path(), "s", format, 7, bodies));
+    const auto mesh = read_mesh(folder / (format == SurfaceFormat::Ply ? "s_000007.ply" : "s_000007.obj"));
+    ASSERT_TRUE(mesh) << mesh.error().message;
+    EXPECT_EQ(mesh->vertices.size(), 2U * 26U);
+    const auto surface = geometry::boundary_triangles(solid.tetrahedra);
+    ASSERT_EQ(mesh->triangles.size(), 2 * surface.size());
+    for (std::size_t t = 0; t < mesh->triangles.size(); ++t) {
+      for (int k = 0; k < 3; ++k) {
+        const Vec3& expected = solid.vertices[surface[t % surface.size()][k]];
+        EXPECT_LT((mesh->vertices[mesh->triangles[t][k]] - expected).norm(), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(Series, RefusesFieldsThatDoNotFit) {
+  const TemporaryFolder folder;
+  const geometry::Mesh solid = cube_mesh(1);
+  SeriesBody body = body_of("a", solid);
+  body.cell_fields[0].values.pop_back();
+  VtuSeries series(folder.path(), "s");
+  const auto added = series.add_frame(0, 0, std::vector<SeriesBody>{body});
+  ASSERT_FALSE(added);
+  EXPECT_NE(added.error().message.find("'number' of body 'a'"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace lope::io

@@ -16,12 +16,16 @@ enum class AfterLastKey {
   Mirror,  // runs back and forth
 };
 
-// A piecewise linear function of time through its keys (times ascend; no keys: zero).
+// A piecewise linear function of time through its keys (times ascend, two equal times make a jump; no keys:
+// zero). Before the first key it has the first value. At the last key it always has the last value; Loop and
+// Mirror count from there. Instantiated for double and Vec3.
 template <class Value>
 struct Curve {
-  std::vector<double> times;
+  std::vector<double> times;  // seconds, as many as values
   std::vector<Value> values;
   AfterLastKey after = AfterLastKey::Hold;
+
+  Value at(double t) const;
 };
 
 struct Motion {

@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(OptFigures, Torture,
                          testing::Values(Case{"random_soft", true, 1e4}, Case{"random_medium", true, 1e6},
                                          Case{"random_stiff", true, 1e9}, Case{"point_soft", false, 1e4},
                                          Case{"point_medium", false, 1e6}, Case{"point_stiff", false, 1e9}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
 
 TEST_P(Torture, RecoversWithoutInvertedElements) {
   step::Model model;

@@ -1,0 +1,167 @@
+#include <lope/base/process.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace lope {
+namespace {
+
+constexpr long kept_errors = 2048;  // bytes
+
+// While it lives, writing to a pipe that nobody reads gives EPIPE and no signal to this thread.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    already_pending_ = pending();
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    if (!already_pending_ && pending()) {
+      int signal = 0;
+      sigwait(&pipe_, &signal);
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  static bool pending() {
+    sigset_t set;
+    sigpending(&set);
+    return sigismember(&set, SIGPIPE) == 1;
+  }
+  sigset_t pipe_, before_;
+  bool already_pending_ = false;
+};
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+}  // namespace
+
+struct PipedProgram::State {
+  std::string program;
+  pid_t child = -1;
+  int input = -1;
+  std::unique_ptr<std::FILE, FileCloser> errors;  // nameless temporary file
+
+  void close_input() {
+    if (input >= 0) ::close(input);
+    input = -1;
+  }
+
+  // The status of waitpid, or −1.
+  int wait() {
+    int status = -1;
+    while (child > 0 && ::waitpid(child, &status, 0) < 0) {
+      if (errno != EINTR) break;
+    }
+    child = -1;
+    return status;
+  }
+
+  std::string last_errors() const {
+    std::fseek(errors.get(), 0, SEEK_END);
+    const long size = std::ftell(errors.get());
+    std::fseek(errors.get(), size > kept_errors ? size - kept_errors : 0, SEEK_SET);
+    std::string text(static_cast<std::size_t>(kept_errors), '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), errors.get()));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text.empty() ? "it gave no reason" : text;
+  }
+};
+
+PipedProgram::PipedProgram(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PipedProgram::PipedProgram(PipedProgram&&) noexcept = default;
+
+PipedProgram& PipedProgram::operator=(PipedProgram&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+PipedProgram::~PipedProgram() {
+  if (!state_) return;
+  state_->close_input();
+  if (state_->child > 0) {
+    ::kill(state_->child, SIGTERM);
+    state_->wait();
+  }
+}
+
+Expected<PipedProgram> PipedProgram::start(const std::string& program,
+                                           const std::vector<std::string>& arguments) {
+  auto state = std::make_unique<State>();
+  state->program = program;
+  state->errors.reset(std::tmpfile());
+  int ends[2] = {-1, -1};
+  if (!state->errors || ::pipe(ends) != 0) {
+    return environment_error("cannot run '{}': {}", program, std::strerror(errno));
+  }
+  state->input = ends[1];
+  for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+
+  std::vector<char*> words = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(state->errors.get()), STDERR_FILENO);
+  const int failure =
+      ::posix_spawnp(&state->child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[0]);
+  if (failure != 0) {
+    state->child = -1;
+    state->close_input();
+    return environment_error("cannot run the program '{}' ({}); install it or put it into PATH", program,
+                             std::strerror(failure));
+  }
+  return PipedProgram(std::move(state));
+}
+
+Expected<void> PipedProgram::write(std::span<const std::uint8_t> bytes) {
+  const NoPipeSignal quiet;
+  while (!bytes.empty()) {
+    const ssize_t taken = ::write(state_->input, bytes.data(), bytes.size());
+    if (taken >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(taken));
+    } else if (errno != EINTR) {
+      const std::string reason = std::strerror(errno);
+      state_->close_input();
+      state_->wait();
+      return environment_error("'{}' stopped reading ({}): {}", state_->program, reason,
+                               state_->last_errors());
+    }
+  }
+  return {};
+}
+
+Expected<void> PipedProgram::finish() {
+  state_->close_input();
+  const int status = state_->wait();
+  if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (status != -1 && WIFSIGNALED(status)) {
+    return environment_error("'{}' was ended by signal {}: {}", state_->program, WTERMSIG(status),
+                             state_->last_errors());
+  }
+  return environment_error("'{}' failed with exit code {}: {}", state_->program,
+                           status == -1 ? -1 : WEXITSTATUS(status), state_->last_errors());
+}
+
+}  // namespace lope

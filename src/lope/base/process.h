@@ -1,0 +1,40 @@
+// Running other programs: no shell, arguments handed over as they are.
+#pragma once
+
+#include <lope/base/expected.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lope {
+
+// A program that reads what we write to its standard input. Its standard output is dropped; of what it writes
+// to standard error the last two kilobytes are kept for the message if it fails. All failures are Environment
+// errors: the program is not there, it stopped reading, it ended with another exit code than 0 or by a
+// signal.
+class PipedProgram {
+ public:
+  // Looks `program` up in PATH.
+  static Expected<PipedProgram> start(const std::string& program, const std::vector<std::string>& arguments);
+
+  PipedProgram(PipedProgram&&) noexcept;
+  PipedProgram& operator=(PipedProgram&&) noexcept;
+  ~PipedProgram();  // a program that was not finished is ended
+
+  // Blocks until the program has taken all bytes.
+  Expected<void> write(std::span<const std::uint8_t> bytes);
+
+  // Closes the program's input, waits for its end and says whether it was a good one. Call it once, last.
+  Expected<void> finish();
+
+ private:
+  struct State;
+  explicit PipedProgram(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lope

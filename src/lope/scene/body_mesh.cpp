@@ -1,0 +1,270 @@
+#include <lope/base/log.h>
+#include <lope/geometry/shapes.h>
+#include <lope/geometry/topology.h>
+#include <lope/geometry/transform.h>
+#include <lope/io/mesh_io.h>
+#include <lope/scene/body_mesh.h>
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+namespace lope::scene {
+namespace {
+
+// Elements per largest extent when no edge is given.
+constexpr double default_resolution = 12;
+
+// A shape to be meshed, with its size before the transform.
+struct Outline {
+  std::variant<geometry::Shape, geometry::PlanarShape> shape;
+  double extent = 0;  // the largest
+  geometry::MeshingOptions options;
+  geometry::PlanarOptions planar_options;
+};
+
+struct BoxSides {
+  Vec3 center;
+  Vec3 size;
+};
+
+BoxSides box_sides(const Value& box) {
+  if (!box.has("size")) {
+    const Vec3 min = box.vector_at("min"), max = box.vector_at("max");
+    return {0.5 * (min + max), max - min};
+  }
+  return {box.has("center") ? box.vector_at("center") : Vec3(Vec3::Zero()), box.vector_at("size")};
+}
+
+template <std::size_t n>
+std::array<int, n> lattice(const Value& box) {
+  std::array<int, n> counts{};
+  if (!box.has("lattice")) return counts;
+  for (std::size_t k = 0; k < n; ++k) counts[k] = static_cast<int>(box["lattice"].items[k].integer);
+  return counts;
+}
+
+geometry::LatticePattern pattern(const std::string& word) {
+  if (word == "kuhn") return geometry::LatticePattern::Kuhn;
+  return word == "five-tets" ? geometry::LatticePattern::FiveTets : geometry::LatticePattern::MirroredKuhn;
+}
+
+// Per coordinate: how far a unit disc across `axis` reaches.
+Vec3 across(const Vec3& axis) { return (Vec3::Ones() - axis.cwiseAbs2()).cwiseMax(0).cwiseSqrt(); }
+
+geometry::PlanarShape polygon(const Value& value) {
+  geometry::Polygon made;
+  made.loops.emplace_back();
+  for (const Value& point : value["points"].items) made.loops[0].push_back(point.as_vector().head<2>());
+  return made;
+}
+
+double extent_of(const std::vector<Vec2>& points) {
+  Vec2 min = points.front(), max = points.front();
+  for (const Vec2& point : points) {
+    min = min.cwiseMin(point);
+    max = max.cwiseMax(point);
+  }
+  return (max - min).maxCoeff();
+}
+
+// Everything but mesh files. The extents of implicit shapes are those of their bounding boxes, a little too
+// large.
+Outline outline(const std::string& word, const Value& value) {
+  Outline made;
+  const auto length = [&value](const char* key) { return value.number_at(key); };
+  const auto center = [&value] { return value.vector_at("center"); };
+  const auto axis = [&value] { return Vec3(value.vector_at("axis").normalized()); };
+  const auto implicit = [&made](geometry::ImplicitShape shape) {
+    made.extent = shape.box.extent().maxCoeff();
+    made.shape = geometry::Shape(std::move(shape));
+  };
+  if (word == "box") {
+    const BoxSides sides = box_sides(value);
+    made.shape = geometry::Shape(geometry::Box{sides.center, sides.size});
+    made.extent = sides.size.maxCoeff();
+    made.options.lattice = lattice<3>(value);
+    made.options.pattern = pattern(value.text_at("pattern"));
+  } else if (word == "rectangle") {
+    const BoxSides sides = box_sides(value);
+    made.shape = geometry::PlanarShape(geometry::Rectangle{sides.center.head<2>(), sides.size.head<2>()});
+    made.extent = sides.size.head<2>().maxCoeff();
+    made.planar_options.lattice = lattice<2>(value);
+  } else if (word == "sphere") {
+    made.shape = geometry::Shape(geometry::Sphere{center(), length("radius")});
+    made.extent = 2 * length("radius");
+  } else if (word == "disc") {
+    made.shape = geometry::PlanarShape(geometry::Disc{center().head<2>(), length("radius")});
+    made.extent = 2 * length("radius");
+  } else if (word == "torus") {
+    const double ring = length("ring_radius"), tube = length("tube_radius");
+    made.shape = geometry::Shape(geometry::Torus{center(), axis(), ring, tube});
+    made.extent = 2 * (ring * across(axis()).maxCoeff() + tube);
+  } else if (word == "cylinder") {
+    made.shape = geometry::Shape(geometry::Cylinder{center(), axis(), length("radius"), length("length")});
+    made.extent = (length("length") * axis().cwiseAbs() + 2 * length("radius") * across(axis())).maxCoeff();
+  } else if (word == "capsule") {
+    made.shape = geometry::Shape(geometry::Capsule{center(), axis(), length("radius"), length("length")});
+    made.extent = length("length") * axis().cwiseAbs().maxCoeff() + 2 * length("radius");
+  } else if (word == "hollow_sphere") {
+    implicit(geometry::hollow_sphere(center(), length("radius"), length("inner_radius")));
+  } else if (word == "gyroid_ball") {
+    implicit(geometry::gyroid_ball(center(), length("radius"), length("period")));
+  } else if (word == "torus_knot") {
+    geometry::TorusKnot knot{center(),
+                             value.integer_at("p"),
+                             value.integer_at("q"),
+                             length("ring_radius"),
+                             length("winding_radius"),
+                             length("tube_radius")};
+    implicit(geometry::torus_knot(knot));
+  } else {
+    made.shape = polygon(value);
+    made.extent =
+        extent_of(std::get<geometry::Polygon>(std::get<geometry::PlanarShape>(made.shape)).loops[0]);
+  }
+  return made;
+}
+
+// How lengths grow by the transform; `extent` is the largest one before it.
+double total_scale(const Value* transform, double extent) {
+  if (!transform) return 1;
+  const double fit = transform->has("fit") ? transform->number_at("fit") / extent : 1;
+  return fit * (transform->has("scale") ? transform->number_at("scale") : 1);
+}
+
+Expected<geometry::Mesh> transformed(geometry::Mesh mesh, const Value& transform) {
+  if (transform.has("fit")) {
+    Expected<geometry::Mesh> fitted = geometry::fitted(std::move(mesh), transform.number_at("fit"));
+    if (!fitted) return fitted;
+    mesh = std::move(*fitted);
+  }
+  if (transform.has("scale")) {
+    const Mat3 linear = transform.number_at("scale") * Mat3::Identity();
+    Expected<geometry::Mesh> scaled = geometry::transformed(std::move(mesh), linear);
+    if (!scaled) return scaled;
+    mesh = std::move(*scaled);
+  }
+  if (const Value* rotate = transform.find("rotate")) {
+    geometry::rotate(mesh, rotate->vector_at("axis"), rotate->number_at("angle"));
+  }
+  if (transform.has("translate")) geometry::translate(mesh, transform.vector_at("translate"));
+  return mesh;
+}
+
+// The wanted edge length before the transform.
+double edge_before(const Value& body, double extent) {
+  if (!body.has("edge")) return extent / default_resolution;
+  return body.number_at("edge") / total_scale(body.find("transform"), extent);
+}
+
+Expected<geometry::Mesh> mesh_outline(const Value& body, const Outline& outline) {
+  const double edge = edge_before(body, outline.extent);
+  if (const auto* planar = std::get_if<geometry::PlanarShape>(&outline.shape)) {
+    return geometry::triangulate(*planar, edge, outline.planar_options);
+  }
+  return geometry::tetrahedralize(std::get<geometry::Shape>(outline.shape), edge, outline.options);
+}
+
+// A flat mesh file: triangles in the plane z = 0, turned counter-clockwise if all are clockwise.
+Expected<geometry::Mesh> flat_mesh(geometry::Mesh mesh, const std::string& file) {
+  if (!mesh.tetrahedra.empty() || mesh.triangles.empty()) {
+    return input_error("{}: a flat body needs a mesh of triangles only", file);
+  }
+  const double size = geometry::bounds(mesh.vertices).extent().maxCoeff();
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+    if (std::abs(mesh.vertices[i].z()) > 1e-9 * size) {
+      return input_error("{}: vertex {} has z = {}; a flat body lies in the plane z = 0", file, i,
+                         mesh.vertices[i].z());
+    }
+    mesh.vertices[i].z() = 0;
+  }
+  std::size_t clockwise = 0;
+  for (std::size_t e = 0; e < mesh.triangles.size(); ++e) clockwise += element_measure(mesh, e) < 0 ? 1 : 0;
+  if (clockwise == mesh.triangles.size()) {
+    for (geometry::Triangle& triangle : mesh.triangles) std::swap(triangle[1], triangle[2]);
+  }
+  return mesh;
+}
+
+Expected<geometry::Mesh> mesh_file(const Value& body, const std::string& file, int dimension) {
+  Expected<geometry::Mesh> read = io::read_mesh(file);
+  if (!read) return read;
+  if (dimension == 2) return flat_mesh(std::move(*read), file);
+  if (!read->tetrahedra.empty()) {
+    read->triangles.clear();
+    return read;
+  }
+  const double extent = geometry::bounds(read->vertices).extent().maxCoeff();
+  const double edge = edge_before(body, extent);
+  Expected<geometry::Mesh> filled = geometry::tetrahedralize(geometry::ClosedSurface{std::move(*read)}, edge);
+  if (!filled) return input_error("{}: {}", file, filled.error().message);
+  return filled;
+}
+
+// Elements without volume cannot be simulated: their rest shape is singular.
+Expected<void> check_elements(const geometry::Mesh& mesh, const std::string& what) {
+  const double size = geometry::bounds(mesh.vertices).extent().maxCoeff();
+  const bool solid = !mesh.tetrahedra.empty();
+  const double smallest = std::pow(size, solid ? 3 : 2) * 1e-18;
+  std::size_t inverted = 0, empty = 0, first = 0;
+  for (std::size_t e = element_count(mesh); e-- > 0;) {
+    const double measure = element_measure(mesh, e);
+    if (measure > smallest) continue;
+    (measure < -smallest ? inverted : empty) += 1;
+    first = e;
+  }
+  if (inverted + empty == 0) return {};
+  const char* kind = solid ? "tetrahedron" : "triangle";
+  return input_error(
+      "{}: {} {} (counting from 0) {}, its {} is {:.3g}; {} inverted, {} empty elements in all: repair the "
+      "mesh, or "
+      "give a closed surface and let it be meshed",
+      what, kind, first, element_measure(mesh, first) < -smallest ? "is inverted" : "has no extent",
+      solid ? "volume" : "area", element_measure(mesh, first), inverted, empty);
+}
+
+}  // namespace
+
+std::size_t element_count(const geometry::Mesh& mesh) {
+  return mesh.tetrahedra.empty() ? mesh.triangles.size() : mesh.tetrahedra.size();
+}
+
+double element_measure(const geometry::Mesh& mesh, std::size_t element) {
+  if (!mesh.tetrahedra.empty()) return geometry::six_volumes(mesh.vertices, mesh.tetrahedra[element]) / 6;
+  const geometry::Triangle& t = mesh.triangles[element];
+  const Vec3& origin = mesh.vertices[static_cast<std::size_t>(t[0])];
+  const Vec3 a = mesh.vertices[static_cast<std::size_t>(t[1])] - origin;
+  const Vec3 b = mesh.vertices[static_cast<std::size_t>(t[2])] - origin;
+  return 0.5 * (a.x() * b.y() - a.y() * b.x());
+}
+
+Vec3 element_centroid(const geometry::Mesh& mesh, std::size_t element) {
+  Vec3 sum = Vec3::Zero();
+  if (mesh.tetrahedra.empty()) {
+    for (const int i : mesh.triangles[element]) sum += mesh.vertices[static_cast<std::size_t>(i)] / 3;
+  } else {
+    for (const int i : mesh.tetrahedra[element]) sum += mesh.vertices[static_cast<std::size_t>(i)] / 4;
+  }
+  return sum;
+}
+
+Expected<geometry::Mesh> body_mesh(const Value& body) {
+  const auto& [word, value] = body["shape"].members.front();
+  const std::string where = fmt::format("{}: body '{}'", to_string(value.at), body.text_at("name"));
+  Expected<geometry::Mesh> mesh = word == "mesh" ? mesh_file(body, value.text, body.integer_at("dimension"))
+                                                 : mesh_outline(body, outline(word, value));
+  if (mesh && body.has("transform")) mesh = transformed(std::move(*mesh), body["transform"]);
+  if (!mesh) return tl::unexpected<Error>(Error{where + ": " + mesh.error().message, mesh.error().trouble});
+  const std::size_t before = mesh->vertices.size();
+  geometry::drop_unused_vertices(*mesh);
+  if (mesh->vertices.size() < before) {
+    log_warning("{}: dropped {} vertices that no element uses", where, before - mesh->vertices.size());
+  }
+  if (const auto sound = check_elements(*mesh, word == "mesh" ? where + ": " + value.text : where); !sound) {
+    return forward_error(sound);
+  }
+  return mesh;
+}
+
+}  // namespace lope::scene

@@ -1,0 +1,205 @@
+// build_model: from a resolved scene to the Model of the integrator.
+#include <lope/base/random.h>
+#include <lope/material/registry.h>
+#include <lope/optimize/methods.h>
+#include <lope/scene/body_mesh.h>
+#include <lope/scene/handle_motion.h>
+#include <lope/scene/scene.h>
+#include <lope/scene/selection.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <Eigen/Geometry>
+
+namespace lope::scene {
+namespace {
+
+void add_material(const Value& material, step::SolidBody& body) {
+  body.materials.push_back(material::from_young_poisson(
+      density_model(material.text_at("model")), material.number_at("young"), material.number_at("poisson")));
+  body.density_of_material.push_back(material.number_at("density"));
+}
+
+Expected<void> add_regions(const Value& value, Selector& selector, step::SolidBody& body) {
+  const Value* regions = value.find("region");
+  if (!regions) return {};
+  for (const Value& region : regions->items) {
+    const Expected<std::vector<int>> chosen = selector.elements(region["where"]);
+    if (!chosen) return forward_error(chosen);
+    selector.name_region(region.text_at("name"), *chosen);
+    if (!region.has("material")) continue;
+    body.material_of_element.resize(element_count(body.mesh), 0);
+    for (const int element : *chosen) {
+      body.material_of_element[static_cast<std::size_t>(element)] = static_cast<int>(body.materials.size());
+    }
+    add_material(region["material"], body);
+  }
+  return {};
+}
+
+// A handle's name in messages.
+std::string called(const Value& handle) {
+  return handle.has("name") ? fmt::format("handle '{}'", handle.text_at("name")) : "this handle";
+}
+
+// A vertex may belong to several handles, but to one at a time.
+Expected<void> check_claims(const std::vector<Value>& values, const step::SolidBody& body) {
+  for (std::size_t j = 1; j < body.handles.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      const step::Handle &a = body.handles[i], &b = body.handles[j];
+      if (std::max(a.begin, b.begin) >= std::min(a.end, b.end)) continue;
+      std::vector<int> shared;
+      std::set_intersection(a.vertices.begin(), a.vertices.end(), b.vertices.begin(), b.vertices.end(),
+                            std::back_inserter(shared));
+      if (shared.empty()) continue;
+      return input_error(
+          "{}: {} of body '{}' claims {} vertices (the first is {}) that already belong to the handle at {}; "
+          "make the "
+          "regions smaller or release one before the other begins",
+          to_string(values[j].at), called(values[j]), body.name, shared.size(), shared.front(),
+          to_string(values[i].at));
+    }
+  }
+  return {};
+}
+
+Expected<void> add_handles(const Value& value, const Selector& selector, step::SolidBody& body) {
+  const Value* handles = value.find("handle");
+  if (!handles) return {};
+  const geometry::Bounds whole = geometry::bounds(body.mesh.vertices);
+  for (const Value& item : handles->items) {
+    const Expected<std::vector<int>> chosen = selector.vertices(item["where"]);
+    if (!chosen) return forward_error(chosen);
+    step::Handle handle;
+    handle.vertices = *chosen;
+    geometry::Bounds own;
+    for (const int i : handle.vertices) own.add(body.mesh.vertices[static_cast<std::size_t>(i)]);
+    handle.motion = handle_motion(item, whole, own);
+    handle.begin = item.number_at("begin");
+    if (item.has("release")) handle.end = item.number_at("release");
+    body.handles.push_back(std::move(handle));
+  }
+  return check_claims(handles->items, body);
+}
+
+Vec3 center_of_mass(const step::SolidBody& body) {
+  Vec3 moment = Vec3::Zero();
+  double mass = 0;
+  for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
+    const std::size_t material =
+        body.material_of_element.empty() ? 0 : static_cast<std::size_t>(body.material_of_element[e]);
+    const double part = body.density_of_material[material] * element_measure(body.mesh, e);
+    moment += part * element_centroid(body.mesh, e);
+    mass += part;
+  }
+  return moment / mass;
+}
+
+void set_velocities(const Value& value, step::SolidBody& body) {
+  const Vec3 velocity = value.vector_at("velocity"), spin = value.vector_at("angular_velocity");
+  if (velocity.isZero(0) && spin.isZero(0)) return;
+  const Vec3 center = center_of_mass(body);
+  for (const Vec3& point : body.mesh.vertices) {
+    body.initial_velocities.push_back(velocity + spin.cross(point - center));
+  }
+}
+
+// The torture tests of OPT §7: random positions or a single point. What a handle holds from the start stays.
+void set_positions(const Value& initial, step::SolidBody& body) {
+  const std::string& state = initial.text_at("state");
+  if (state == "rest") return;
+  const geometry::Bounds box = geometry::bounds(body.mesh.vertices);
+  const Vec3 size =
+      initial.has("extent") ? Vec3(Vec3::Constant(initial.number_at("extent"))) : Vec3(box.extent());
+  const auto seed = static_cast<std::uint64_t>(initial.integer_at("seed"));
+  std::vector<Vec3>& positions = body.initial_positions;
+  positions.assign(body.mesh.vertices.size(), box.center());
+  for (std::size_t i = 0; i < positions.size() && state == "random"; ++i) {
+    for (int k = 0; k < body.dimension; ++k) {
+      positions[i][k] += size[k] * (random_unit(seed, 3 * i + static_cast<std::uint64_t>(k)) - 0.5);
+    }
+  }
+  for (const step::Handle& handle : body.handles) {
+    if (handle.begin > 0) continue;
+    for (const int i : handle.vertices) {
+      positions[static_cast<std::size_t>(i)] = body.mesh.vertices[static_cast<std::size_t>(i)];
+    }
+  }
+}
+
+Expected<step::SolidBody> build_solid(const Value& value) {
+  step::SolidBody body;
+  body.name = value.text_at("name");
+  body.dimension = value.integer_at("dimension");
+  Expected<geometry::Mesh> mesh = body_mesh(value);
+  if (!mesh) return forward_error(mesh);
+  body.mesh = std::move(*mesh);
+  add_material(value["material"], body);
+  Selector selector(body.mesh);
+  if (const auto added = add_regions(value, selector, body); !added) return forward_error(added);
+  if (const auto added = add_handles(value, selector, body); !added) return forward_error(added);
+  set_velocities(value, body);
+  set_positions(value["initial"], body);
+  body.mass_damping = value["damping"].number_at("mass");
+  body.stiffness_damping = value["damping"].number_at("stiffness");
+  return body;
+}
+
+double smallest_size(const std::vector<step::SolidBody>& bodies) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const step::SolidBody& body : bodies) {
+    smallest = std::min(smallest, geometry::bounds(body.mesh.vertices).extent().maxCoeff());
+  }
+  return smallest;
+}
+
+optimize::StoppingOptions stopping(const Value& solver, const std::vector<step::SolidBody>& bodies) {
+  using optimize::StoppingTest;
+  struct Row {
+    const char* word;
+    StoppingTest test;
+    double epsilon;
+  };
+  static constexpr std::array<Row, 3> rows{
+      {{"characteristic", StoppingTest::CharacteristicGlobal, 1e-5},
+       {"characteristic-nodewise", StoppingTest::CharacteristicNodewise, 1e-7},
+       {"gradient", StoppingTest::GradientNorm, 1e-3}}};
+  const std::string& word = solver.text_at("tolerance");
+  for (const Row& row : rows) {
+    if (word == row.word)
+      return {row.test, solver.has("epsilon") ? solver.number_at("epsilon") : row.epsilon};
+  }
+  const double relative = solver.number_at("relative_accuracy") * smallest_size(bodies);
+  return {StoppingTest::Displacement, solver.has("accuracy") ? solver.number_at("accuracy") : relative};
+}
+
+step::Scheme scheme(const std::string& word) {
+  if (word == "bdf-2") return step::Scheme::Bdf2;
+  return word == "trapezoid" ? step::Scheme::Trapezoid : step::Scheme::BackwardEuler;
+}
+
+}  // namespace
+
+Expected<step::Model> build_model(const Scene& scene) {
+  const Value& root = scene.resolved;
+  step::Model model;
+  model.gravity = root.vector_at("gravity");
+  model.step = root["time"].number_at("step");
+  model.scheme = scheme(root["time"].text_at("scheme"));
+  for (const Value& body : root["body"].items) {
+    Expected<step::SolidBody> solid = build_solid(body);
+    if (!solid) return forward_error(solid);
+    model.solids.push_back(std::move(*solid));
+  }
+  const Value& solver = root["solver"];
+  model.solver.method = *optimize::find_method(solver.text_at("method"));
+  model.solver.stopping = stopping(solver, model.solids);
+  model.solver.initial_guess =
+      solver.text_at("start") == "inertia" ? step::InitialGuess::Inertia : step::InitialGuess::Best;
+  model.solver.max_iterations = solver.integer_at("max_iterations");
+  return model;
+}
+
+}  // namespace lope::scene

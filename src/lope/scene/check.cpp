@@ -1,0 +1,343 @@
+#include <lope/geometry/overlap.h>
+#include <lope/scene/body_mesh.h>
+#include <lope/scene/check.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace lope::scene {
+namespace {
+
+// Ratios from which rounding and convergence suffer noticeably.
+constexpr double large_stiffness_ratio = 1e4;
+constexpr double large_density_ratio = 1e3;
+constexpr double large_neighbour_ratio = 1e3;
+
+// Blocks of the factor per n^(4/3) (3D) and per n log₂ n (2D) vertices: nested dissection of regular grids
+// (George & Liu 1981, ch. 8, gives 31/4 n log₂ n in the plane).
+constexpr double factor_growth_3d = 7.75;
+constexpr double factor_growth_2d = 7.75;
+
+class Checker {
+ public:
+  Checker(const Scene& scene, const step::Model& model) : scene_(scene), model_(model) {}
+
+  CheckReport run() {
+    times();
+    for (const step::SolidBody& body : model_.solids) this->body(body);
+    between_bodies();
+    sizes();
+    return std::move(report_);
+  }
+
+ private:
+  template <class... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) {
+    report_.findings.push_back({Severity::Warning, fmt::format(format, std::forward<Args>(args)...)});
+  }
+  template <class... Args>
+  void fail(fmt::format_string<Args...> format, Args&&... args) {
+    report_.findings.push_back({Severity::Error, fmt::format(format, std::forward<Args>(args)...)});
+  }
+
+  void times() {
+    report_.steps = static_cast<std::size_t>(std::max(1.0, std::ceil(scene_.duration / model_.step - 1e-6)));
+    const double steps_per_frame = 1 / (scene_.frame_rate * model_.step);
+    const double rounded = std::max(1.0, std::round(steps_per_frame));
+    report_.frames = 1 + static_cast<std::size_t>(static_cast<double>(report_.steps) / rounded);
+    if (std::abs(steps_per_frame - rounded) > 1e-6 * rounded) {
+      warn(
+          "time.frame_rate: {:.6g} frames per second are {:.4g} steps per frame; a frame is written every {} "
+          "steps",
+          scene_.frame_rate, steps_per_frame, rounded);
+    }
+  }
+
+  void body(const step::SolidBody& body) {
+    BodyCheck checked;
+    checked.name = body.name;
+    checked.quality = geometry::assess_quality(body.mesh);
+    elements(body, checked.quality);
+    const bool sound = checked.quality.bad_indices.count + checked.quality.not_finite.count == 0;
+    if (sound && materials(body)) {
+      checked.mass = mass(body);
+      neighbours(body);
+    }
+    checked.scripted = handles(body);
+    report_.bodies.push_back(std::move(checked));
+  }
+
+  void elements(const step::SolidBody& body, const geometry::QualityReport& quality) {
+    const auto tell = [&](const geometry::Finding& finding, Severity severity, const char* what,
+                          const char* advice) {
+      if (finding.count == 0) return;
+      report_.findings.push_back(
+          {severity, fmt::format("body '{}': {} {} (the first is number {}); {}", body.name, finding.count,
+                                 what, finding.first, advice)});
+    };
+    if (quality.elements == 0) fail("body '{}': has no elements", body.name);
+    tell(quality.bad_indices, Severity::Error, "elements name vertices that do not exist", "repair the mesh");
+    tell(quality.not_finite, Severity::Error, "vertices are not finite", "repair the mesh");
+    tell(quality.inverted, Severity::Error, "elements are inverted", "repair the mesh");
+    tell(quality.flat, Severity::Error, "elements have no volume", "repair the mesh");
+    tell(quality.unused, Severity::Error, "vertices belong to no element", "remove them");
+    tell(quality.slivers, Severity::Warning, "elements are slivers",
+         "they slow the solver down: mesh again, for instance from the surface");
+    tell(quality.duplicates, Severity::Warning, "vertices lie on top of another",
+         "the body may be torn there: merge them");
+    if (quality.components > 1) {
+      warn("body '{}': consists of {} separate parts", body.name, quality.components);
+    }
+  }
+
+  bool materials(const step::SolidBody& body) {
+    bool sound = !body.materials.empty();
+    for (const double density : body.density_of_material) {
+      if (density > 0 && std::isfinite(density)) continue;
+      fail("body '{}': its density is {} kg/m³; give it a positive one", body.name, density);
+      sound = false;
+    }
+    for (const material::Parameters& material : body.materials) {
+      if (material.mu > 0 && std::isfinite(material.mu) && std::isfinite(material.lambda)) continue;
+      fail("body '{}': its shear modulus is {} Pa; give it a positive Young's modulus", body.name,
+           material.mu);
+      sound = false;
+    }
+    return sound;
+  }
+
+  static std::size_t material_of(const step::SolidBody& body, std::size_t element) {
+    return body.material_of_element.empty() ? 0 : static_cast<std::size_t>(body.material_of_element[element]);
+  }
+
+  static double mass(const step::SolidBody& body) {
+    double sum = 0;
+    for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
+      sum += body.density_of_material[material_of(body, e)] * element_measure(body.mesh, e);
+    }
+    return sum;
+  }
+
+  // The extremes of mass and stiffness × size among the elements around each vertex.
+  void neighbours(const step::SolidBody& body) {
+    struct Extremes {
+      double least = std::numeric_limits<double>::infinity(), most = 0;
+      void add(double value) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+      }
+      double ratio() const { return least > 0 ? most / least : 1; }
+    };
+    std::vector<Extremes> mass(body.mesh.vertices.size()), stiffness(body.mesh.vertices.size());
+    const auto add = [&](const auto& element, std::size_t e) {
+      const double measure = element_measure(body.mesh, e);
+      for (const int i : element) {
+        mass[static_cast<std::size_t>(i)].add(body.density_of_material[material_of(body, e)] * measure);
+        stiffness[static_cast<std::size_t>(i)].add(body.materials[material_of(body, e)].mu);
+      }
+    };
+    for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
+      body.mesh.tetrahedra.empty() ? add(body.mesh.triangles[e], e) : add(body.mesh.tetrahedra[e], e);
+    }
+    const auto tell = [&](const std::vector<Extremes>& values, double limit, const char* what) {
+      const auto worst =
+          std::max_element(values.begin(), values.end(),
+                           [](const Extremes& a, const Extremes& b) { return a.ratio() < b.ratio(); });
+      if (worst == values.end() || worst->ratio() <= limit) return;
+      warn(
+          "body '{}': {} of the elements around vertex {} differ by a factor {:.3g}; expect slow convergence",
+          body.name, what, worst - values.begin(), worst->ratio());
+    };
+    tell(mass, large_neighbour_ratio, "the masses");
+    tell(stiffness, large_stiffness_ratio, "the stiffnesses");
+  }
+
+  // Returns the number of vertices that some handle holds.
+  std::size_t handles(const step::SolidBody& body) {
+    std::vector<int> owner(body.mesh.vertices.size(), -1);
+    std::size_t held_always = 0, held = 0;
+    for (std::size_t j = 0; j < body.handles.size(); ++j) {
+      const step::Handle& handle = body.handles[j];
+      if (handle.vertices.empty())
+        fail("body '{}': handle {} holds no vertex; enlarge its region", body.name, j);
+      claims(body, j, owner);
+      speed(body, j);
+      const bool always = handle.begin <= 0 && handle.end >= scene_.duration;
+      held_always += always ? handle.vertices.size() : 0;
+    }
+    for (const int who : owner) held += who >= 0 ? 1 : 0;
+    if (!owner.empty() && held_always >= owner.size()) {
+      warn("body '{}': all its vertices are scripted for the whole run; nothing is left to solve", body.name);
+    }
+    return held;
+  }
+
+  // Two handles may not hold a vertex at the same time.
+  void claims(const step::SolidBody& body, std::size_t j, std::vector<int>& owner) {
+    const step::Handle& handle = body.handles[j];
+    std::size_t shared = 0;
+    int first = -1, other = -1;
+    for (const int i : handle.vertices) {
+      if (i < 0 || static_cast<std::size_t>(i) >= owner.size()) {
+        return fail("body '{}': handle {} names vertex {}, which does not exist", body.name, j, i);
+      }
+      int& who = owner[static_cast<std::size_t>(i)];
+      if (who >= 0) {
+        const step::Handle& before = body.handles[static_cast<std::size_t>(who)];
+        if (std::max(handle.begin, before.begin) < std::min(handle.end, before.end)) {
+          if (shared++ == 0) first = i, other = who;
+        }
+      }
+      who = static_cast<int>(j);
+    }
+    if (shared == 0) return;
+    fail("body '{}': handles {} and {} both hold {} vertices (the first is {}) at the same time", body.name,
+         other, j, shared, first);
+  }
+
+  // The farthest way of a corner of the handle's bounding box within one step.
+  void speed(const step::SolidBody& body, std::size_t j) {
+    const step::Handle& handle = body.handles[j];
+    geometry::Bounds box;
+    for (const int i : handle.vertices) box.add(body.mesh.vertices[static_cast<std::size_t>(i)]);
+    if (handle.vertices.empty()) return;
+    const double size = geometry::bounds(body.mesh.vertices).extent().maxCoeff();
+    const double end = std::min(handle.end, scene_.duration) - handle.begin;
+    const std::array<Vec3, 2> corners{box.min, box.max};
+    for (double t = 0; t < end; t += model_.step) {
+      for (const Vec3& corner : corners) {
+        const double way =
+            (handle.motion.position(corner, t + model_.step) - handle.motion.position(corner, t)).norm();
+        if (way <= size) continue;
+        return warn(
+            "body '{}': handle {} moves by {:.3g} m in the step at {:.4g} s, more than the body's size "
+            "{:.3g} m; "
+            "use shorter steps or a slower motion",
+            body.name, j, way, handle.begin + t, size);
+      }
+    }
+  }
+
+  void between_bodies() {
+    const std::vector<step::SolidBody>& bodies = model_.solids;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      for (std::size_t j = i + 1; j < bodies.size(); ++j) {
+        overlap(bodies[i], bodies[j],
+                report_.bodies[i].quality.usable() && report_.bodies[j].quality.usable());
+        ratio(
+            bodies[i], bodies[j], [](const step::SolidBody& b) { return b.materials.front().mu; },
+            large_stiffness_ratio, "stiffness");
+        ratio(
+            bodies[i], bodies[j], [](const step::SolidBody& b) { return b.density_of_material.front(); },
+            large_density_ratio, "density");
+      }
+    }
+  }
+
+  void overlap(const step::SolidBody& a, const step::SolidBody& b, bool usable) {
+    if (!usable || a.dimension != b.dimension) return;
+    const geometry::OverlapReport found = geometry::find_overlap(a.mesh, b.mesh);
+    if (found.pairs == 0) return;
+    warn(
+        "bodies '{}' and '{}' overlap at the start: {} pairs of elements, by up to {:.3g} m; move one of "
+        "them",
+        a.name, b.name, found.pairs, found.depth);
+  }
+
+  template <class Property>
+  void ratio(const step::SolidBody& a, const step::SolidBody& b, const Property& property, double limit,
+             const char* what) {
+    if (a.materials.empty() || b.materials.empty()) return;
+    const double x = property(a), y = property(b);
+    if (!(x > 0 && y > 0) || std::max(x / y, y / x) <= limit) return;
+    warn("bodies '{}' and '{}' differ in {} by a factor {:.3g}; the softer or lighter one sets the accuracy",
+         a.name, b.name, what, std::max(x / y, y / x));
+  }
+
+  void sizes() {
+    double vertices = 0, elements = 0;
+    for (const step::SolidBody& body : model_.solids) {
+      report_.unknowns += body.mesh.vertices.size() * static_cast<std::size_t>(body.dimension);
+      const MemoryEstimate one = estimate_memory(body);
+      report_.memory.elements += one.elements;
+      report_.memory.matrix += one.matrix;
+      report_.memory.factor += one.factor;
+      vertices += static_cast<double>(body.mesh.vertices.size());
+      elements += static_cast<double>(element_count(body.mesh));
+    }
+    // Positions in double, fields in single precision (element fields are the larger ones); x, v, their
+    // predecessors and accelerations in the checkpoint.
+    const double fields = static_cast<double>(scene_.output.fields.size());
+    const double frame = vertices * 3 * sizeof(double) + elements * fields * sizeof(float);
+    const double checkpoint = 5 * static_cast<double>(report_.unknowns) * sizeof(double);
+    report_.disk = static_cast<double>(report_.frames) * frame + checkpoint;
+  }
+
+  const Scene& scene_;
+  const step::Model& model_;
+  CheckReport report_;
+};
+
+std::string bytes(double count) {
+  constexpr std::array<const char*, 4> units{"kB", "MB", "GB", "TB"};
+  std::size_t k = 0;
+  count /= 1e3;
+  while (count >= 1000 && k + 1 < units.size()) {
+    count /= 1000;
+    ++k;
+  }
+  return fmt::format("{:.3g} {}", count, units[k]);
+}
+
+}  // namespace
+
+bool CheckReport::failed() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const CheckFinding& finding) { return finding.severity == Severity::Error; });
+}
+
+CheckReport check(const Scene& scene, const step::Model& model) { return Checker(scene, model).run(); }
+
+MemoryEstimate estimate_memory(const step::SolidBody& body) {
+  const auto vertices = static_cast<double>(body.mesh.vertices.size());
+  const auto elements = static_cast<double>(element_count(body.mesh));
+  const double d = body.dimension;
+  // Euler's formula; in 3D with two boundary triangles per boundary vertex, of which a compact body has about
+  // 6 n^(2/3).
+  const double boundary = d == 3 ? 6 * std::pow(vertices, 2.0 / 3) : 0;
+  const double edges = vertices + elements + boundary;
+  const double block = d * d * sizeof(double);
+  MemoryEstimate memory;
+  // Per element: indices, inverse rest shape, stress, projected d²×d² block in single precision, scatter map.
+  const double per_element =
+      (d + 1) * sizeof(int) + 3 * d * d * sizeof(double) + (d + 1) * (d + 1) * sizeof(int);
+  constexpr double work_vectors = 24;
+  memory.elements = elements * per_element + work_vectors * vertices * d * sizeof(double);
+  memory.matrix = (vertices + 2 * edges) * (block + sizeof(int));
+  const double factor_blocks = d == 3 ? factor_growth_3d * std::pow(vertices, 4.0 / 3)
+                                      : factor_growth_2d * vertices * std::log2(std::max(2.0, vertices));
+  memory.factor = factor_blocks * block;
+  return memory;
+}
+
+std::string describe(const CheckReport& report) {
+  std::string text;
+  for (const BodyCheck& body : report.bodies) {
+    text += fmt::format("body '{}': {:.4g} kg, {} scripted vertices. {}\n", body.name, body.mass,
+                        body.scripted, geometry::describe(body.quality));
+  }
+  text += fmt::format("{} unknowns, {} steps, {} frames\n", report.unknowns, report.steps, report.frames);
+  text += fmt::format(
+      "memory: about {} with a direct method (newton), {} with an iterative one (newton-pcg, gast15)\n",
+      bytes(report.memory.direct()), bytes(report.memory.iterative()));
+  text += fmt::format("disk: at most about {}\n", bytes(report.disk));
+  for (const CheckFinding& finding : report.findings) {
+    text +=
+        fmt::format("{}: {}\n", finding.severity == Severity::Error ? "error" : "warning", finding.message);
+  }
+  if (report.findings.empty()) text += "no trouble found\n";
+  return text;
+}
+
+}  // namespace lope::scene

@@ -1,0 +1,305 @@
+#include <lope/scene/document.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+namespace lope::scene {
+namespace {
+
+Position position_of(const toml::source_region& region, const std::string& source) {
+  return {source, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+struct UnsupportedValue {
+  Position at;
+};
+
+Value convert(const toml::node& node, const std::string& source) {
+  Value value;
+  value.at = position_of(node.source(), source);
+  if (const auto* boolean = node.as_boolean()) {
+    value.kind = ValueKind::Boolean;
+    value.boolean = boolean->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.kind = ValueKind::Integer;
+    value.integer = integer->get();
+  } else if (const auto* number = node.as_floating_point()) {
+    value.kind = ValueKind::Number;
+    value.number = number->get();
+  } else if (const auto* text = node.as_string()) {
+    value.kind = ValueKind::Text;
+    value.text = text->get();
+  } else if (const auto* array = node.as_array()) {
+    value.kind = ValueKind::Array;
+    for (const toml::node& item : *array) value.items.push_back(convert(item, source));
+  } else if (const auto* table = node.as_table()) {
+    for (const auto& [key, member] : *table) {
+      Value& added = value.set(key.str(), convert(member, source));
+      added.key_at = position_of(key.source(), source);
+    }
+    // The library sorts keys; errors are to be told in the order of the file.
+    std::stable_sort(value.members.begin(), value.members.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second.key_at.line, a.second.key_at.column) <
+             std::pair(b.second.key_at.line, b.second.key_at.column);
+    });
+  } else {
+    throw UnsupportedValue{value.at};
+  }
+  return value;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    switch (c) {
+      case '"':
+        result += "\\\"";
+        break;
+      case '\\':
+        result += "\\\\";
+        break;
+      case '\n':
+        result += "\\n";
+        break;
+      case '\t':
+        result += "\\t";
+        break;
+      case '\r':
+        result += "\\r";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          result += fmt::format("\\u{:04x}", static_cast<int>(c));
+        } else {
+          result += c;
+        }
+    }
+  }
+  return result + "\"";
+}
+
+std::string written_key(const std::string& key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-';
+  });
+  return bare ? key : quoted(key);
+}
+
+std::string written_number(double number) {
+  std::string text = fmt::format("{}", number);
+  const bool looks_integer = text.find_first_of(".en") == std::string::npos;
+  return looks_integer ? text + ".0" : text;
+}
+
+bool is_table_array(const Value& value) {
+  return value.kind == ValueKind::Array && !value.items.empty() &&
+         value.items.front().kind == ValueKind::Table;
+}
+
+void write_section(const Value& table, const std::string& path, std::string& out) {
+  const auto nested = [&path](const std::string& key) {
+    return path.empty() ? written_key(key) : path + "." + written_key(key);
+  };
+  // Sections for the first level only: deeper tables read better on one line.
+  const auto is_section = [&path](const Value& value) {
+    return value.kind == ValueKind::Table && path.empty();
+  };
+  for (const auto& [key, value] : table.members) {
+    if (is_section(value) || is_table_array(value)) continue;
+    out += written_key(key) + " = " + write_value(value) + "\n";
+  }
+  for (const auto& [key, value] : table.members) {
+    if (is_section(value)) {
+      out += fmt::format("\n[{}]\n", nested(key));
+      write_section(value, nested(key), out);
+    } else if (is_table_array(value)) {
+      for (const Value& item : value.items) {
+        out += fmt::format("\n[[{}]]\n", nested(key));
+        write_section(item, nested(key), out);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Position& position) {
+  if (position.line == 0) return position.source;
+  return fmt::format("{}:{}:{}", position.source, position.line, position.column);
+}
+
+std::string_view kind_name(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::Boolean:
+      return "a boolean";
+    case ValueKind::Integer:
+      return "an integer";
+    case ValueKind::Number:
+      return "a number";
+    case ValueKind::Text:
+      return "a string";
+    case ValueKind::Array:
+      return "an array";
+    case ValueKind::Table:
+      return "a table";
+  }
+  return "";
+}
+
+Value Value::of(double number) {
+  Value value;
+  value.kind = ValueKind::Number;
+  value.number = number;
+  return value;
+}
+
+Value Value::of(std::string text) {
+  Value value;
+  value.kind = ValueKind::Text;
+  value.text = std::move(text);
+  return value;
+}
+
+Value Value::table() { return {}; }
+
+Value* Value::find(std::string_view key) {
+  return const_cast<Value*>(static_cast<const Value*>(this)->find(key));
+}
+
+const Value* Value::find(std::string_view key) const {
+  for (const auto& [name, value] : members) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+Value& Value::set(std::string_view key, Value value) {
+  assert(kind == ValueKind::Table);
+  if (Value* present = find(key)) return *present = std::move(value);
+  return members.emplace_back(std::string(key), std::move(value)).second;
+}
+
+void Value::erase(std::string_view key) {
+  std::erase_if(members, [key](const auto& member) { return member.first == key; });
+}
+
+const Value& Value::operator[](std::string_view key) const {
+  const Value* value = find(key);
+  assert(value);
+  return *value;
+}
+
+double Value::number_at(std::string_view key) const {
+  const Value& value = (*this)[key];
+  assert(value.kind == ValueKind::Number);
+  return value.number;
+}
+
+int Value::integer_at(std::string_view key) const {
+  const Value& value = (*this)[key];
+  assert(value.kind == ValueKind::Integer);
+  return static_cast<int>(value.integer);
+}
+
+bool Value::boolean_at(std::string_view key) const {
+  const Value& value = (*this)[key];
+  assert(value.kind == ValueKind::Boolean);
+  return value.boolean;
+}
+
+const std::string& Value::text_at(std::string_view key) const {
+  const Value& value = (*this)[key];
+  assert(value.kind == ValueKind::Text);
+  return value.text;
+}
+
+Vec3 Value::as_vector() const {
+  assert(kind == ValueKind::Array && items.size() == 3);
+  return {items[0].number, items[1].number, items[2].number};
+}
+
+Vec3 Value::vector_at(std::string_view key) const { return (*this)[key].as_vector(); }
+
+std::vector<double> Value::as_numbers() const {
+  std::vector<double> numbers;
+  for (const Value& item : items) numbers.push_back(item.number);
+  return numbers;
+}
+
+std::vector<std::string> Value::as_texts() const {
+  std::vector<std::string> texts;
+  for (const Value& item : items) texts.push_back(item.text);
+  return texts;
+}
+
+bool operator==(const Value& a, const Value& b) {
+  return a.kind == b.kind && a.boolean == b.boolean && a.integer == b.integer && a.number == b.number &&
+         a.text == b.text && a.items == b.items && a.members == b.members;
+}
+
+Expected<Value> parse_toml(std::string_view text, const std::string& source) {
+  try {
+    return convert(toml::parse(text, source), source);
+  } catch (const toml::parse_error& error) {
+    return input_error("{}: TOML syntax: {}", to_string(position_of(error.source(), source)),
+                       error.description());
+  } catch (const UnsupportedValue& unsupported) {
+    return input_error("{}: dates and times of day mean nothing here; write durations as \"25 ms\"",
+                       to_string(unsupported.at));
+  }
+}
+
+Expected<Value> read_toml(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) {
+    return input_error("{}: no such file; name a scene file (.toml)", path);
+  }
+  if (std::filesystem::is_directory(path, code)) {
+    return input_error("{}: is a directory; name a scene file (.toml) inside it", path);
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  if (!file) return input_error("{}: cannot be read; check its permissions", path);
+  return parse_toml(content.str(), path);
+}
+
+std::string write_value(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::Boolean:
+      return value.boolean ? "true" : "false";
+    case ValueKind::Integer:
+      return fmt::format("{}", value.integer);
+    case ValueKind::Number:
+      return written_number(value.number);
+    case ValueKind::Text:
+      return quoted(value.text);
+    case ValueKind::Array: {
+      std::string out;
+      for (const Value& item : value.items) out += (out.empty() ? "" : ", ") + write_value(item);
+      return "[" + out + "]";
+    }
+    case ValueKind::Table: {
+      std::string out;
+      for (const auto& [key, member] : value.members) {
+        out += (out.empty() ? "" : ", ") + written_key(key) + " = " + write_value(member);
+      }
+      return out.empty() ? "{}" : "{ " + out + " }";
+    }
+  }
+  return "";
+}
+
+std::string write_toml(const Value& root) {
+  std::string out;
+  write_section(root, "", out);
+  return out;
+}
+
+}  // namespace lope::scene

@@ -1,0 +1,408 @@
+#include <lope/material/registry.h>
+#include <lope/scene/presets.h>
+#include <lope/scene/scene.h>
+#include <lope/scene/suggest.h>
+#include <lope/scene/validate.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+namespace lope::scene {
+namespace {
+
+// What the schema cannot say: rules between keys, and defaults that depend on other keys. Works on a
+// validated tree.
+class Resolver {
+ public:
+  Resolver(Problems& problems, std::filesystem::path scene_directory)
+      : problems_(problems), scene_directory_(std::move(scene_directory)) {}
+
+  void scene(Value& root, const std::string& default_name) {
+    Value& names = *root.find("scene");
+    if (!names.has("name")) names.set("name", Value::of(default_name));
+    solver(*root.find("solver"));
+    render(*root.find("render"));
+    Value& output = *root.find("output");
+    if (!output.has("directory")) output.set("directory", Value::of("runs/" + names.text_at("name")));
+    std::set<std::string> taken;
+    std::vector<Value>& bodies = root.find("body")->items;
+    for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
+    for (const Value& other : bodies) {
+      if (other.integer_at("dimension") == bodies[0].integer_at("dimension")) continue;
+      complain(other, "body", "flat and solid bodies cannot be in one scene; give all the same dimension");
+      break;
+    }
+  }
+
+ private:
+  void complain(const Value& value, const std::string& path, const std::string& what) {
+    problems_.add(value.at, path, what);
+  }
+
+  void solver(const Value& solver) {
+    const bool by_displacement = solver.text_at("tolerance") == "displacement";
+    if (by_displacement && solver.has("epsilon")) {
+      complain(solver["epsilon"], "solver.epsilon",
+               "has no meaning with tolerance = \"displacement\"; set accuracy, or another tolerance");
+    }
+    if (!by_displacement && solver.has("accuracy")) {
+      complain(
+          solver["accuracy"], "solver.accuracy",
+          fmt::format("has no meaning with tolerance = \"{}\"; set epsilon", solver.text_at("tolerance")));
+    }
+  }
+
+  void render(const Value& render) {
+    if (render["size"].items.size() != 2) {
+      complain(render["size"], "render.size", "expected two integers: width and height");
+    }
+  }
+
+  void body(Value& body, std::size_t index, std::set<std::string>& taken) {
+    const std::string path = fmt::format("body.{}", index);
+    if (!body.has("name")) body.set("name", Value::of(fmt::format("body{}", index)));
+    if (!taken.insert(body.text_at("name")).second) {
+      complain(body["name"], path + ".name",
+               fmt::format("another body is called '{}'; names must differ", body.text_at("name")));
+    }
+    const int dimension = shape(body, path);
+    material(*body.find("material"), path + ".material", nullptr);
+    initial(body, path);
+    transform(body, path + ".transform", dimension);
+    if (dimension == 2) {
+      flat_vector(body["velocity"], path + ".velocity");
+      const Vec3 spin = body.vector_at("angular_velocity");
+      if (spin.head<2>().norm() > 0) {
+        complain(body["angular_velocity"], path + ".angular_velocity", "a flat body can only turn about z");
+      }
+    }
+    std::vector<std::string> regions;
+    if (Value* list = body.find("region")) {
+      for (std::size_t i = 0; i < list->items.size(); ++i) {
+        region(list->items[i], fmt::format("{}.region.{}", path, i), regions, body["material"]);
+      }
+    }
+    if (Value* list = body.find("handle")) {
+      for (std::size_t i = 0; i < list->items.size(); ++i) {
+        handle(list->items[i], fmt::format("{}.handle.{}", path, i), regions, dimension);
+      }
+    }
+  }
+
+  // Returns the dimension.
+  int shape(Value& body, const std::string& path) {
+    Value& shape = *body.find("shape");
+    const std::string& word = shape.members.front().first;
+    Value& what = shape.members.front().second;
+    const bool flat = word == "rectangle" || word == "disc" || word == "polygon";
+    if (!body.has("dimension")) {
+      Value dimension;
+      dimension.kind = ValueKind::Integer;
+      dimension.integer = flat ? 2 : 3;
+      body.set("dimension", dimension);
+    }
+    const int dimension = body.integer_at("dimension");
+    if (word != "mesh" && dimension != (flat ? 2 : 3)) {
+      complain(body["dimension"], path + ".dimension",
+               fmt::format("{} is {}-dimensional", word, flat ? "two" : "three"));
+    }
+    if (word == "box" || word == "rectangle") box(what, path + ".shape." + word, flat);
+    if (word == "mesh") resolve_file(what);
+    return dimension;
+  }
+
+  void box(const Value& box, const std::string& path, bool flat) {
+    const bool by_size = box.has("size"), by_corners = box.has("min") && box.has("max");
+    if (by_size == (box.has("min") || box.has("max")) || (!by_size && !by_corners) ||
+        (by_corners && box.has("center"))) {
+      complain(box, path, "give either size (and center) or min and max");
+    } else if (by_corners) {
+      const Vec3 extent = box.vector_at("max") - box.vector_at("min");
+      if (extent.head(flat ? 2 : 3).minCoeff() <= 0) complain(box, path, "max must be greater than min");
+    } else if (box.vector_at("size").head(flat ? 2 : 3).minCoeff() <= 0) {
+      complain(box["size"], path + ".size",
+               flat ? "needs two edge lengths greater than 0" : "needs three edge lengths greater than 0");
+    }
+    const std::size_t directions = flat ? 2 : 3;
+    if (box.has("lattice") && box["lattice"].items.size() != directions) {
+      complain(box["lattice"], path + ".lattice", fmt::format("expected {} node counts", directions));
+    }
+  }
+
+  // Absolute, so that the resolved scene can be loaded from anywhere.
+  void resolve_file(Value& file) const {
+    const bool from_option = file.at.line == 0;
+    std::filesystem::path path(file.text);
+    if (path.is_relative() && !from_option) path = scene_directory_ / path;
+    std::error_code code;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, code);
+    file.text = (code ? path : absolute).lexically_normal().string();
+  }
+
+  // Fills the constants in from the preset, or from the body's material for a region without one.
+  void material(Value& material, const std::string& path, const Value* body_material) {
+    static constexpr std::array<const char*, 3> constants{"young", "poisson", "density"};
+    if (material.has("preset")) {
+      const MaterialPreset& preset = *find_preset(material.text_at("preset"));
+      const std::array<double, 3> values{preset.young, preset.poisson, preset.density};
+      for (std::size_t k = 0; k < constants.size(); ++k) {
+        if (!material.has(constants[k])) material.set(constants[k], Value::of(values[k]));
+      }
+      return;
+    }
+    for (const char* constant : constants) {
+      if (material.has(constant)) continue;
+      if (body_material && body_material->has(constant)) {
+        material.set(constant, (*body_material)[constant]);
+      } else if (!body_material) {
+        complain(material, path + "." + constant, "is missing; give a preset, or young, poisson and density");
+      }
+    }
+  }
+
+  void initial(const Value& body, const std::string& path) {
+    const Value& initial = body["initial"];
+    const bool at_rest = initial.text_at("state") == "rest";
+    const std::string& model = body["material"].text_at("model");
+    if (!at_rest && material::find_density(model)->defined_only_for_positive_J) {
+      complain(
+          initial, path + ".initial",
+          fmt::format("{} is not defined for the inverted elements of a '{}' start; choose another model",
+                      model, initial.text_at("state")));
+    }
+    if (initial.has("extent") && initial.text_at("state") != "random") {
+      complain(initial["extent"], path + ".initial.extent", "has a meaning only with state = \"random\"");
+    }
+  }
+
+  void flat_vector(const Value& vector, const std::string& path) {
+    if (vector.as_vector().z() != 0) complain(vector, path, "leads out of the plane z = 0 of a flat body");
+  }
+
+  void transform(Value& body, const std::string& path, int dimension) {
+    Value* transform = body.find("transform");
+    if (!transform) return;
+    if (Value* rotate = transform->find("rotate")) axis(*rotate, path + ".rotate", dimension, Vec3::UnitY());
+    if (dimension == 2 && transform->has("translate")) {
+      flat_vector((*transform)["translate"], path + ".translate");
+    }
+  }
+
+  void region(Value& region, const std::string& path, std::vector<std::string>& known,
+              const Value& body_material) {
+    const std::string& name = region.text_at("name");
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      complain(region["name"], path + ".name", fmt::format("another region is called '{}'", name));
+    }
+    selection(region["where"], path + ".where", known);
+    if (Value* own = region.find("material")) material(*own, path + ".material", &body_material);
+    known.push_back(name);
+  }
+
+  void selection(const Value& where, const std::string& path, const std::vector<std::string>& regions) {
+    for (const char* key : {"width", "fraction"}) {
+      if (where.has(key) && !where.has("side")) {
+        complain(where[key], path + "." + key, "has a meaning only with 'side'");
+      }
+    }
+    if (where.has("width") && where.has("fraction")) {
+      complain(where, path, "has width and fraction; keep one of them");
+    }
+    if (where.has("all") && !where.boolean_at("all")) {
+      complain(where["all"], path + ".all", "can only be true; leave it out and choose something else");
+    }
+    if (where.has("box")) {
+      const Value& box = where["box"];
+      if ((box.vector_at("max") - box.vector_at("min")).minCoeff() < 0) {
+        complain(box, path + ".box", "max must not be below min");
+      }
+    }
+    if (where.has("region")) {
+      const std::string& name = where.text_at("region");
+      if (std::find(regions.begin(), regions.end(), name) == regions.end()) {
+        complain(where["region"], path + ".region",
+                 fmt::format("no region '{}' above{}{}", name, did_you_mean(name, regions),
+                             regions.empty() ? "; this body has no [[body.region]]" : ""));
+      }
+    }
+  }
+
+  void handle(Value& handle, const std::string& path, const std::vector<std::string>& regions,
+              int dimension) {
+    selection(handle["where"], path + ".where", regions);
+    const bool pinned = handle.has("pin") && handle.boolean_at("pin");
+    if (!pinned && !handle.has("move") && !handle.has("rotate") && !handle.has("script")) {
+      complain(handle, path, "needs a motion: pin = true, move, rotate or script");
+    }
+    if (Value* move = handle.find("move")) {
+      steady(*move, path + ".move", "velocity", "displacement");
+      for (const char* key : {"velocity", "displacement"}) {
+        if (dimension == 2 && move->has(key)) flat_vector((*move)[key], fmt::format("{}.move.{}", path, key));
+      }
+    }
+    if (Value* rotate = handle.find("rotate")) {
+      steady(*rotate, path + ".rotate", "rate", "angle");
+      axis(*rotate, path + ".rotate", dimension, Vec3::UnitX());
+    }
+    if (Value* script = handle.find("script")) {
+      keyframes(*script, path + ".script");
+      axis(*script, path + ".script", dimension, Vec3::UnitX());
+      if (dimension == 2 && script->has("displacement")) {
+        for (const Value& key : (*script)["displacement"].items)
+          flat_vector(key, path + ".script.displacement");
+      }
+    }
+    combination(handle, path);
+    if (handle.has("release") && handle.number_at("release") <= handle.number_at("begin")) {
+      complain(handle["release"], path + ".release", "must be later than begin");
+    }
+  }
+
+  // move and rotate: a rate (for ever or for a while), or a total with its duration.
+  void steady(const Value& word, const std::string& path, const char* rate, const char* total) {
+    if (word.has(rate) == word.has(total)) {
+      complain(word, path, fmt::format("give either {} or {} with duration", rate, total));
+    } else if (word.has(total) && !word.has("duration")) {
+      complain(word, path + ".duration", fmt::format("is missing: how long until the {} is reached", total));
+    }
+  }
+
+  void axis(Value& word, const std::string& path, int dimension, const Vec3& usual) {
+    if (!word.has("axis")) {
+      Value axis;
+      axis.kind = ValueKind::Array;
+      const Vec3 direction = dimension == 2 ? Vec3(Vec3::UnitZ()) : usual;
+      for (const double component : direction) axis.items.push_back(Value::of(component));
+      word.set("axis", std::move(axis));
+    }
+    const Vec3 direction = word.vector_at("axis");
+    if (dimension == 2 && direction.head<2>().norm() > 0) {
+      complain(word["axis"], path + ".axis", "a flat body can only turn about [0, 0, 1]");
+    }
+  }
+
+  void keyframes(const Value& script, const std::string& path) {
+    const std::vector<double> times = script["times"].as_numbers();
+    if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) != times.end()) {
+      complain(script["times"], path + ".times", "must ascend, each later than the one before");
+    }
+    if (!script.has("displacement") && !script.has("angle")) {
+      complain(script, path, "needs displacement or angle, one per time");
+    }
+    for (const char* key : {"displacement", "angle"}) {
+      if (script.has(key) && script[key].items.size() != times.size()) {
+        complain(script[key], path + "." + key,
+                 fmt::format("has {} keys for {} times", script[key].items.size(), times.size()));
+      }
+    }
+  }
+
+  // Motion words add up; periodic scripts do not add to steady motions, and there is one axis per handle.
+  void combination(const Value& handle, const std::string& path) {
+    const Value* script = handle.find("script");
+    if (!script) return;
+    const std::string& after = script->text_at("after");
+    const bool periodic = after == "loop" || after == "mirror";
+    const bool both_displace = handle.has("move") && script->has("displacement");
+    const bool both_turn = handle.has("rotate") && script->has("angle");
+    if (periodic && (both_displace || both_turn)) {
+      complain(*script, path + ".script",
+               fmt::format("after = \"{}\" cannot be combined with another {}", after,
+                           both_displace ? "move" : "rotate"));
+    }
+    if (both_turn && (!(handle["rotate"]["axis"] == (*script)["axis"]) ||
+                      !(handle["rotate"]["center"] == (*script)["center"]))) {
+      complain(*script, path + ".script", "turns about another axis than rotate; a handle has one axis");
+    }
+  }
+
+  Problems& problems_;
+  std::filesystem::path scene_directory_;
+};
+
+// Colours for bodies that name none: distinct, also for most colour-blind readers (Okabe & Ito 2008,
+// softened).
+Vec3 palette(std::size_t index) {
+  static const std::array<Vec3, 6> colors{Vec3(0.31, 0.52, 0.77), Vec3(0.90, 0.56, 0.26),
+                                          Vec3(0.30, 0.65, 0.52), Vec3(0.80, 0.42, 0.45),
+                                          Vec3(0.58, 0.47, 0.74), Vec3(0.85, 0.75, 0.35)};
+  return colors[index % colors.size()];
+}
+
+std::optional<Vec3> optional_vector(const Value& table, std::string_view key) {
+  return table.has(key) ? std::optional<Vec3>(table.vector_at(key)) : std::nullopt;
+}
+
+RenderSettings read_render(const Value& value) {
+  RenderSettings render;
+  const Value& camera = value["camera"];
+  render.camera.position = optional_vector(camera, "position");
+  render.camera.target = optional_vector(camera, "target");
+  render.camera.up = camera.vector_at("up");
+  render.camera.field_of_view = camera.number_at("field_of_view");
+  render.width = static_cast<int>(value["size"].items[0].integer);
+  render.height = static_cast<int>(value["size"].items[1].integer);
+  render.samples = value.integer_at("samples");
+  render.color_by = value.text_at("color_by");
+  render.ground = value.boolean_at("ground");
+  if (value.has("ground_height")) render.ground_height = value.number_at("ground_height");
+  render.edges = value.boolean_at("edges");
+  render.background = color_of(value["background"]);
+  return render;
+}
+
+Scene read_scene(Value root, const std::string& source) {
+  Scene scene;
+  scene.file = source;
+  scene.name = root["scene"].text_at("name");
+  scene.description = root["scene"].text_at("description");
+  const Value& time = root["time"];
+  scene.duration = time.number_at("duration");
+  scene.frame_rate = time.has("frame_rate") ? time.number_at("frame_rate") : 1 / time.number_at("step");
+  scene.threads = root["solver"].integer_at("threads");
+  for (const Value& body : root["body"].items) {
+    const Vec3 color = body.has("color") ? color_of(body["color"]) : palette(scene.bodies.size());
+    scene.bodies.push_back({body.text_at("name"), body.integer_at("dimension"), color});
+  }
+  const Value& output = root["output"];
+  scene.output = {output.text_at("directory"), output["formats"].as_texts(), output["fields"].as_texts(),
+                  output.integer_at("checkpoint_every")};
+  scene.render = read_render(root["render"]);
+  scene.resolved = std::move(root);
+  return scene;
+}
+
+Expected<Scene> resolve(Value root, const std::string& source, const std::vector<std::string>& overrides) {
+  for (const std::string& assignment : overrides) {
+    if (const auto applied = apply_override(root, assignment); !applied) return forward_error(applied);
+  }
+  if (const auto valid = validate(root); !valid) return forward_error(valid);
+  Problems problems;
+  const std::filesystem::path path(source);
+  Resolver(problems, path.parent_path()).scene(root, path.stem().string());
+  if (!problems.empty()) return tl::unexpected<Error>(problems.error());
+  // A second pass changes nothing but the order of what the resolver added.
+  if (const auto valid = validate(root); !valid) return forward_error(valid);
+  return read_scene(std::move(root), source);
+}
+
+}  // namespace
+
+Expected<Scene> load_scene(const std::string& path, const std::vector<std::string>& overrides) {
+  Expected<Value> root = read_toml(path);
+  if (!root) return forward_error(root);
+  return resolve(std::move(*root), path, overrides);
+}
+
+Expected<Scene> load_scene_text(const std::string& text, const std::string& source,
+                                const std::vector<std::string>& overrides) {
+  Expected<Value> root = parse_toml(text, source);
+  if (!root) return forward_error(root);
+  return resolve(std::move(*root), source, overrides);
+}
+
+std::string resolved_toml(const Scene& scene) { return write_toml(scene.resolved); }
+
+}  // namespace lope::scene

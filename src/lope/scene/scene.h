@@ -1,0 +1,77 @@
+// The scene: what a scene file means, and the Model it makes.
+#pragma once
+
+#include <lope/base/expected.h>
+#include <lope/scene/document.h>
+#include <lope/step/model.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lope::scene {
+
+struct OutputSettings {
+  std::string directory;
+  std::vector<std::string> formats;  // "vtu", "ply", "obj"
+  std::vector<std::string> fields;   // "velocity", "residual", "stress", …
+  int checkpoint_every = 0;          // steps; 0: at the end only
+};
+
+struct CameraSettings {
+  std::optional<Vec3> position;  // metres; none: chosen by the renderer
+  std::optional<Vec3> target;
+  Vec3 up = Vec3::UnitY();
+  double field_of_view = 0.6;  // vertical, radians
+};
+
+struct RenderSettings {
+  CameraSettings camera;
+  int width = 0;
+  int height = 0;
+  int samples = 0;       // rays per pixel
+  std::string color_by;  // "body" or a field
+  bool ground = true;
+  std::optional<double> ground_height;  // y, metres
+  bool edges = false;
+  Vec3 background = Vec3::Ones();  // sRGB
+};
+
+// What pictures and messages need to know of a body; the rest goes into the Model.
+struct BodySettings {
+  std::string name;
+  int dimension = 3;
+  Vec3 color = Vec3::Zero();  // sRGB
+};
+
+struct Scene {
+  std::string file;  // as the user named it
+  std::string name;
+  std::string description;
+  double duration = 0;    // seconds
+  double frame_rate = 0;  // frames per simulated second
+  int threads = 0;        // 0: as many as there are cores
+  std::vector<BodySettings> bodies;
+  OutputSettings output;
+  RenderSettings render;
+  Value resolved;  // the whole scene, validated, in SI, defaults filled in; positions point into the file
+};
+
+// Reads a scene file, applies the overrides ("path.to.key=value", see validate.h) in their order, validates
+// and resolves. All problems found (up to a handful) are in the error, one per line. Mesh files named in the
+// scene are relative to the scene file, those named in overrides to the working directory.
+Expected<Scene> load_scene(const std::string& path, const std::vector<std::string>& overrides = {});
+
+// The same from text in memory; `source` stands for the path.
+Expected<Scene> load_scene_text(const std::string& text, const std::string& source,
+                                const std::vector<std::string>& overrides = {});
+
+// Meshes the bodies, chooses the vertices of the handles, computes initial states. Fails on meshes that
+// cannot be read or made, on inverted or empty elements, on regions that choose nothing, on vertices claimed
+// by two handles at one time; with the file and line of the culprit.
+Expected<step::Model> build_model(const Scene& scene);
+
+// The resolved scene as TOML: loads back (from any directory) to an equal scene.
+std::string resolved_toml(const Scene& scene);
+
+}  // namespace lope::scene

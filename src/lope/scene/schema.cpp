@@ -1,0 +1,609 @@
+#include <lope/material/registry.h>
+#include <lope/optimize/methods.h>
+#include <lope/scene/presets.h>
+#include <lope/scene/schema.h>
+
+#include <algorithm>
+#include <map>
+
+namespace lope::scene {
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+const Range any{};
+const Range positive{0, unlimited, true, true};
+const Range at_least_zero{0, unlimited, false, true};
+const Range fraction{0, 1, true, false};
+const Range unit_interval{0, 1, false, false};
+const Range at_least_one{1, 1e9, false, false};
+
+// A key under construction: the table below reads as sentences.
+struct Entry : Key {
+  Entry& says(std::string text) {
+    description = std::move(text);
+    return *this;
+  }
+  Entry& required() {
+    presence = Presence::Required;
+    return *this;
+  }
+  Entry& alternative() {
+    presence = Presence::Alternative;
+    return *this;
+  }
+  Entry& by_default(std::string toml) {
+    presence = Presence::Filled;
+    fallback = std::move(toml);
+    return *this;
+  }
+  Entry& within(Range limits) {
+    range = limits;
+    return *this;
+  }
+  Entry& or_word(std::string word) {
+    choices.push_back(std::move(word));
+    return *this;
+  }
+  Entry& short_for(std::string key) {
+    shorthand = std::move(key);
+    return *this;
+  }
+};
+
+Entry entry(std::string path, Type type, Dimension dimension = Dimension::Number) {
+  Entry made;
+  made.path = std::move(path);
+  made.type = type;
+  made.dimension = dimension;
+  return made;
+}
+Entry table(std::string path) { return entry(std::move(path), Type::Table); }
+Entry text(std::string path) { return entry(std::move(path), Type::Text); }
+Entry boolean(std::string path) { return entry(std::move(path), Type::Boolean); }
+Entry integer(std::string path) { return entry(std::move(path), Type::Integer); }
+Entry number(std::string path) { return entry(std::move(path), Type::Quantity); }
+Entry quantity(std::string path, Dimension dimension) {
+  return entry(std::move(path), Type::Quantity, dimension);
+}
+Entry vector(std::string path, Dimension dimension) {
+  return entry(std::move(path), Type::Vector, dimension);
+}
+Entry choice(std::string path, std::vector<std::string> words) {
+  Entry made = entry(std::move(path), Type::Choice);
+  made.choices = std::move(words);
+  return made;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const MaterialPreset& preset : material_presets()) names.emplace_back(preset.name);
+  return names;
+}
+
+std::vector<std::string> density_names() {
+  std::vector<std::string> names;
+  for (const material::DensityEntry& entry : material::densities()) names.emplace_back(entry.name);
+  return names;
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const optimize::MethodInfo& method : optimize::methods()) names.emplace_back(method.name);
+  return names;
+}
+
+const std::vector<std::string> sides{"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
+const std::vector<std::string> field_names{"speed", "residual", "stress", "stretch", "volume_ratio"};
+const std::vector<std::string> after_words{"hold", "extend", "loop", "mirror"};
+
+std::vector<std::string> color_choices() {
+  std::vector<std::string> words{"body", "partition"};
+  words.insert(words.end(), field_names.begin(), field_names.end());
+  return words;
+}
+
+void add_material(std::vector<Key>& keys, const std::string& path) {
+  keys.push_back(
+      choice(path + ".preset", preset_names()).says("A real material by name; see the table below."));
+  keys.push_back(choice(path + ".model", density_names())
+                     .by_default("\"fixed-corotated\"")
+                     .says("The elastic energy density."));
+  keys.push_back(quantity(path + ".young", Dimension::Pressure)
+                     .within(positive)
+                     .says("Young's modulus; from the preset unless given."));
+  keys.push_back(number(path + ".poisson")
+                     .within({-1, 0.5, true, true})
+                     .says("Poisson's ratio; from the preset unless given. In 2D: plane strain."));
+  keys.push_back(
+      quantity(path + ".density", Dimension::Density)
+          .within(positive)
+          .says("Mass per volume; from the preset unless given. In 2D: for a depth of one metre."));
+}
+
+// How vertices (or, by their centroids, elements) are chosen, always in the undeformed body after its
+// transform.
+void add_selection(std::vector<Key>& keys, const std::string& path) {
+  keys.push_back(boolean(path + ".all").alternative().says("true: everything."));
+  keys.push_back(choice(path + ".side", sides)
+                     .alternative()
+                     .says("The layer of the body next to one side of its bounding box."));
+  keys.push_back(
+      quantity(path + ".width", Dimension::Length)
+          .within(at_least_zero)
+          .says("With `side`: thickness of the layer. Default: 1 % of the extent in that direction."));
+  keys.push_back(number(path + ".fraction")
+                     .within(unit_interval)
+                     .says("With `side`: thickness of the layer as a fraction of the body's extent."));
+  keys.push_back(table(path + ".box").alternative().says("An axis-aligned box."));
+  keys.push_back(vector(path + ".box.min", Dimension::Length).required().says("Lowest corner."));
+  keys.push_back(vector(path + ".box.max", Dimension::Length).required().says("Highest corner."));
+  keys.push_back(table(path + ".sphere").alternative().says("A ball (2D: a disc)."));
+  keys.push_back(vector(path + ".sphere.center", Dimension::Length).required().says("Its centre."));
+  keys.push_back(
+      quantity(path + ".sphere.radius", Dimension::Length).within(positive).required().says("Its radius."));
+  keys.push_back(table(path + ".plane").alternative().says("A half-space."));
+  keys.push_back(
+      vector(path + ".plane.point", Dimension::Length).required().says("A point of its boundary."));
+  keys.push_back(vector(path + ".plane.normal", Dimension::Number)
+                     .required()
+                     .says("Direction towards which everything is chosen (any length but 0)."));
+  keys.push_back(vector(path + ".nearest", Dimension::Length)
+                     .alternative()
+                     .says("The one vertex (element) nearest to this point."));
+  keys.push_back(entry(path + ".vertices", Type::IntegerList)
+                     .alternative()
+                     .within({0, 2e9, false, false})
+                     .says("Vertex (element) numbers, from 0, as in the mesh file."));
+  keys.push_back(integer(path + ".tag")
+                     .alternative()
+                     .within({-2e9, 2e9, false, false})
+                     .says("Elements with this region number in the mesh file, or their vertices."));
+  keys.push_back(
+      text(path + ".region").alternative().says("A `[[body.region]]` of the same body by its name."));
+}
+
+void add_shapes(std::vector<Key>& keys) {
+  const std::string path = "body[].shape";
+  const auto center = [&](const std::string& shape) {
+    keys.push_back(vector(path + "." + shape + ".center", Dimension::Length)
+                       .by_default("[0.0, 0.0, 0.0]")
+                       .says("Where its centre is."));
+  };
+  const auto length = [&](const std::string& key, const std::string& words) {
+    keys.push_back(quantity(path + "." + key, Dimension::Length).within(positive).required().says(words));
+  };
+  const auto axis = [&](const std::string& shape) {
+    keys.push_back(vector(path + "." + shape + ".axis", Dimension::Number)
+                       .by_default("[0.0, 1.0, 0.0]")
+                       .says("Direction of its axis (any length but 0)."));
+  };
+  for (const std::string shape : {"box", "rectangle"}) {
+    const bool flat = shape == "rectangle";
+    keys.push_back(table(path + "." + shape).alternative().says(flat ? "A rectangle (2D)." : "A box (3D)."));
+    keys.push_back(vector(path + "." + shape + ".size", Dimension::Length)
+                       .within(at_least_zero)
+                       .says("Edge lengths, greater than 0; with `center`."));
+    keys.push_back(vector(path + "." + shape + ".center", Dimension::Length)
+                       .says("Where its centre is. Default with `size`: the origin."));
+    keys.push_back(vector(path + "." + shape + ".min", Dimension::Length)
+                       .says("Lowest corner; with `max`, instead of `size`."));
+    keys.push_back(vector(path + "." + shape + ".max", Dimension::Length).says("Highest corner."));
+    keys.push_back(entry(path + "." + shape + ".lattice", Type::IntegerList)
+                       .within({2, 4096, false, false})
+                       .says("Number of nodes along each edge: a regular lattice instead of `edge`."));
+  }
+  keys.push_back(
+      choice(path + ".box.pattern", {"five-tets", "kuhn", "mirrored-kuhn"})
+          .by_default("\"five-tets\"")
+          .says("How cells are cut: into five tetrahedra, alternating; into six along one diagonal; into "
+                "six, mirrored from cell to cell."));
+  keys.push_back(table(path + ".sphere").alternative().says("A ball."));
+  length("sphere.radius", "Its radius.");
+  center("sphere");
+  keys.push_back(table(path + ".disc").alternative().says("A disc (2D)."));
+  length("disc.radius", "Its radius.");
+  center("disc");
+  keys.push_back(table(path + ".torus").alternative().says("A ring."));
+  length("torus.ring_radius", "From the centre to the middle of the tube.");
+  length("torus.tube_radius", "Radius of the tube.");
+  axis("torus");
+  center("torus");
+  keys.push_back(table(path + ".cylinder").alternative().says("A solid cylinder."));
+  length("cylinder.radius", "Its radius.");
+  length("cylinder.length", "Its length along the axis.");
+  axis("cylinder");
+  center("cylinder");
+  keys.push_back(table(path + ".capsule").alternative().says("A cylinder with round ends."));
+  length("capsule.radius", "Radius of the cylinder and of the ends.");
+  length("capsule.length", "Between the centres of the two half spheres.");
+  axis("capsule");
+  center("capsule");
+  keys.push_back(table(path + ".hollow_sphere").alternative().says("A ball with a concentric cavity."));
+  length("hollow_sphere.radius", "Its outer radius.");
+  length("hollow_sphere.inner_radius", "Radius of the cavity.");
+  center("hollow_sphere");
+  keys.push_back(table(path + ".torus_knot")
+                     .alternative()
+                     .says("A tube around a torus knot; the axis of its torus is z."));
+  keys.push_back(integer(path + ".torus_knot.p")
+                     .within({1, 64, false, false})
+                     .by_default("2")
+                     .says("Turns about the axis."));
+  keys.push_back(integer(path + ".torus_knot.q")
+                     .within({1, 64, false, false})
+                     .by_default("3")
+                     .says("Turns about the ring; p and q have no common divisor."));
+  length("torus_knot.ring_radius", "Radius of the torus' ring.");
+  length("torus_knot.winding_radius", "Distance of the tube's middle from the ring.");
+  length("torus_knot.tube_radius", "Radius of the tube.");
+  center("torus_knot");
+  keys.push_back(
+      table(path + ".gyroid_ball").alternative().says("One of the two labyrinths of a gyroid in a ball."));
+  length("gyroid_ball.radius", "Radius of the ball.");
+  length("gyroid_ball.period", "Period of the gyroid.");
+  center("gyroid_ball");
+  keys.push_back(table(path + ".polygon").alternative().says("A simple polygon (2D)."));
+  keys.push_back(entry(path + ".polygon.points", Type::VectorList, Dimension::Length)
+                     .required()
+                     .says("Its corners in order; the last is joined to the first."));
+  keys.push_back(
+      text(path + ".mesh")
+          .alternative()
+          .says("A mesh file, relative to the scene file: a volume mesh as it is, or a closed surface "
+                "that is filled with elements of size `edge`. For flat bodies: triangles."));
+}
+
+void add_body(std::vector<Key>& keys) {
+  keys.push_back(entry("body", Type::TableList).required().says("The bodies, each with its own `[[body]]`."));
+  keys.push_back(
+      text("body[].name").says("Its name in messages, files and `--set`. Default: body0, body1, …"));
+  keys.push_back(choice("body[].kind", {"solid"}).by_default("\"solid\"").says("What it is made of."));
+  keys.push_back(
+      integer("body[].dimension")
+          .within({2, 3, false, false})
+          .says("3, or 2 for a flat body in the plane z = 0. Default: 2 for rectangle, disc and polygon, "
+                "else 3."));
+  keys.push_back(table("body[].shape").required().says("The undeformed shape: one of the words below."));
+  add_shapes(keys);
+  keys.push_back(
+      quantity("body[].edge", Dimension::Length)
+          .within(positive)
+          .says("Wanted edge length of the elements, after the transform. Default: 1/12 of the largest "
+                "extent. Volume meshes and lattices are taken as they are."));
+  keys.push_back(table("body[].transform").says("Applied to the shape in the order of its keys."));
+  keys.push_back(
+      quantity("body[].transform.fit", Dimension::Length)
+          .within(positive)
+          .says("Scales the largest extent to this length and moves the bounding box's lowest corner to "
+                "the origin."));
+  keys.push_back(number("body[].transform.scale").within(positive).says("Scales about the origin."));
+  keys.push_back(table("body[].transform.rotate").says("Turns about an axis through the origin."));
+  keys.push_back(vector("body[].transform.rotate.axis", Dimension::Number)
+                     .says("Direction of the axis (any length but 0; right-handed). Default: y, in 2D z."));
+  keys.push_back(quantity("body[].transform.rotate.angle", Dimension::Angle).required().says("By how much."));
+  keys.push_back(vector("body[].transform.translate", Dimension::Length).says("Moves."));
+  keys.push_back(table("body[].material")
+                     .by_default("{ preset = \"elastomer\" }")
+                     .short_for("preset")
+                     .says("What it is made of: a preset name, or a table."));
+  add_material(keys, "body[].material");
+  keys.push_back(
+      entry("body[].region", Type::TableList)
+          .says("Named parts of the body; a part may have a material of its own (later ones win)."));
+  keys.push_back(text("body[].region[].name").required().says("Its name."));
+  keys.push_back(table("body[].region[].where")
+                     .required()
+                     .short_for("region")
+                     .says("Which elements: those whose centroid is chosen."));
+  add_selection(keys, "body[].region[].where");
+  keys.push_back(
+      table("body[].region[].material").short_for("preset").says("Its material. Default: the body's."));
+  add_material(keys, "body[].region[].material");
+  keys.push_back(
+      vector("body[].velocity", Dimension::Velocity).by_default("[0.0, 0.0, 0.0]").says("At the start."));
+  keys.push_back(vector("body[].angular_velocity", Dimension::AngularVelocity)
+                     .by_default("[0.0, 0.0, 0.0]")
+                     .says("At the start, about the centre of mass."));
+  keys.push_back(table("body[].initial")
+                     .by_default("{ state = \"rest\" }")
+                     .short_for("state")
+                     .says("Where the vertices start: one of the states, or a table."));
+  keys.push_back(
+      choice("body[].initial.state", {"rest", "random", "point"})
+          .by_default("\"rest\"")
+          .says("The undeformed shape; random points of its bounding box; all vertices in its centre "
+                "(the torture tests of OPT Figs. 6 and 8)."));
+  keys.push_back(integer("body[].initial.seed")
+                     .within({0, 2147483647, false, false})
+                     .by_default("1")
+                     .says("Of the random positions."));
+  keys.push_back(
+      quantity("body[].initial.extent", Dimension::Length)
+          .within(positive)
+          .says("Random positions in a cube of this size about the body's centre, instead of its bounding "
+                "box."));
+  keys.push_back(table("body[].damping").by_default("{}").says("Rayleigh damping (OPT §4.2, lagged)."));
+  keys.push_back(quantity("body[].damping.mass", Dimension::Frequency)
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("Drag: deceleration per velocity."));
+  keys.push_back(quantity("body[].damping.stiffness", Dimension::Time)
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("Viscosity: damping force per elastic force rate."));
+  keys.push_back(
+      entry("body[].color", Type::Color).says("In pictures. Default: one per body from a palette."));
+  keys.push_back(entry("body[].handle", Type::TableList)
+                     .says("Vertices that follow a script. The motion words of one handle add up."));
+  keys.push_back(text("body[].handle[].name").says("For messages and `--set`."));
+  keys.push_back(table("body[].handle[].where").required().short_for("region").says("Which vertices."));
+  add_selection(keys, "body[].handle[].where");
+  keys.push_back(boolean("body[].handle[].pin").says("true: held where they are."));
+  keys.push_back(
+      table("body[].handle[].move").says("A steady motion: for ever, or to a given displacement."));
+  keys.push_back(
+      vector("body[].handle[].move.velocity", Dimension::Velocity).says("For ever (or for `duration`)."));
+  keys.push_back(vector("body[].handle[].move.displacement", Dimension::Length)
+                     .says("Where to, reached after `duration` and then held."));
+  keys.push_back(
+      quantity("body[].handle[].move.duration", Dimension::Time).within(positive).says("How long."));
+  keys.push_back(table("body[].handle[].rotate").says("A steady rotation: for ever, or by a given angle."));
+  keys.push_back(vector("body[].handle[].rotate.axis", Dimension::Number)
+                     .says("Direction of the axis (any length but 0; right-handed). Default: x, in 2D z."));
+  keys.push_back(
+      vector("body[].handle[].rotate.center", Dimension::Length)
+          .or_word("body")
+          .or_word("handle")
+          .by_default("\"body\"")
+          .says("A point of the axis, or the centre of the bounding box of the body or of the handle."));
+  keys.push_back(quantity("body[].handle[].rotate.rate", Dimension::AngularVelocity)
+                     .says("For ever (or for `duration`)."));
+  keys.push_back(quantity("body[].handle[].rotate.angle", Dimension::Angle)
+                     .says("By how much, reached after `duration` and then held."));
+  keys.push_back(
+      quantity("body[].handle[].rotate.duration", Dimension::Time).within(positive).says("How long."));
+  keys.push_back(table("body[].handle[].script").says("Keyframes, linear in between."));
+  keys.push_back(entry("body[].handle[].script.times", Type::QuantityList, Dimension::Time)
+                     .within(at_least_zero)
+                     .required()
+                     .says("Ascending times of the keys."));
+  keys.push_back(entry("body[].handle[].script.displacement", Type::VectorList, Dimension::Length)
+                     .says("One per time."));
+  keys.push_back(entry("body[].handle[].script.angle", Type::QuantityList, Dimension::Angle)
+                     .says("One per time, about `axis` through `center`."));
+  keys.push_back(
+      vector("body[].handle[].script.axis", Dimension::Number).says("Of the angles, as in `rotate`."));
+  keys.push_back(vector("body[].handle[].script.center", Dimension::Length)
+                     .or_word("body")
+                     .or_word("handle")
+                     .by_default("\"body\"")
+                     .says("As in `rotate`."));
+  keys.push_back(
+      choice("body[].handle[].script.after", after_words)
+          .by_default("\"hold\"")
+          .says("After the last key: stay, go on with the last slope, start again, run back and forth."));
+  keys.push_back(
+      quantity("body[].handle[].begin", Dimension::Time)
+          .within(at_least_zero)
+          .by_default("0.0")
+          .says(
+              "The vertices are free before this time; then they are caught where they are, and the times of "
+              "their motion count from it."));
+  keys.push_back(quantity("body[].handle[].release", Dimension::Time)
+                     .within(positive)
+                     .says("The vertices are free from this time on."));
+}
+
+std::vector<Key> make_schema() {
+  std::vector<Key> keys;
+  keys.push_back(vector("gravity", Dimension::Acceleration)
+                     .by_default("[0.0, -9.80665, 0.0]")
+                     .says("Acceleration of gravity."));
+  keys.push_back(table("scene").by_default("{}").says("What the scene is called."));
+  keys.push_back(text("scene.name").says("Used for the run's directory. Default: the file's name."));
+  keys.push_back(text("scene.description").by_default("\"\"").says("What it shows, in a sentence."));
+
+  keys.push_back(table("time").by_default("{}").says("How long, in which strides."));
+  keys.push_back(quantity("time.step", Dimension::Time)
+                     .within(positive)
+                     .by_default("0.025")
+                     .says("Length of a time step."));
+  keys.push_back(quantity("time.duration", Dimension::Time)
+                     .within(positive)
+                     .by_default("2.0")
+                     .says("How much time is simulated."));
+  keys.push_back(quantity("time.frame_rate", Dimension::Frequency)
+                     .within(positive)
+                     .says("Frames written per simulated second. Default: one per step."));
+  keys.push_back(
+      choice("time.scheme", {"backward-euler", "bdf-2", "trapezoid"})
+          .by_default("\"backward-euler\"")
+          .says("The time scheme: robust and damping; second order; second order and energy-keeping."));
+
+  keys.push_back(table("solver").by_default("{}").says("How each step is solved. Rarely needed."));
+  keys.push_back(choice("solver.method", method_names())
+                     .by_default("\"auto\"")
+                     .says("How to minimise; `lope solvers` explains the names."));
+  keys.push_back(
+      quantity("solver.accuracy", Dimension::Length)
+          .within(positive)
+          .says("A step is solved when the estimated remaining displacement of every vertex is below this. "
+                "Default: `relative_accuracy`."));
+  keys.push_back(number("solver.relative_accuracy")
+                     .within(fraction)
+                     .by_default("1e-4")
+                     .says("The accuracy as a fraction of the smallest body's largest extent."));
+  keys.push_back(
+      choice("solver.tolerance", {"displacement", "characteristic", "characteristic-nodewise", "gradient"})
+          .by_default("\"displacement\"")
+          .says("The stopping test: the accuracy above, the norm of DOT eq. 15, that of HOT's appendix, or "
+                "the plain norm of the gradient in newtons (OPT)."));
+  keys.push_back(number("solver.epsilon")
+                     .within(positive)
+                     .says("Tolerance of the other three tests. Default: 1e-5, 1e-7 and 1e-3."));
+  keys.push_back(
+      choice("solver.start", {"best", "inertia"})
+          .by_default("\"best\"")
+          .says("Where a step's minimisation starts: the best of three guesses (OPT §3.1), or where inertia "
+                "alone would lead (DOT)."));
+  keys.push_back(integer("solver.max_iterations")
+                     .within(at_least_one)
+                     .by_default("500")
+                     .says("Per step; a step that needs more counts as not converged."));
+  keys.push_back(integer("solver.threads")
+                     .within({0, 4096, false, false})
+                     .by_default("0")
+                     .says("0: as many as there are cores. Results do not depend on it."));
+
+  keys.push_back(table("output").by_default("{}").says("What is written, and where."));
+  keys.push_back(text("output.directory").says("Default: runs/NAME, with the scene's name."));
+  Entry formats = entry("output.formats", Type::ChoiceList);
+  formats.choices = {"vtu", "ply", "obj"};
+  keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
+  Entry fields = entry("output.fields", Type::ChoiceList);
+  fields.choices = field_names;
+  keys.push_back(
+      fields.by_default("[\"speed\", \"stress\", \"stretch\"]").says("Fields written with every frame."));
+  keys.push_back(integer("output.checkpoint_every")
+                     .within({0, 1e9, false, false})
+                     .by_default("20")
+                     .says("Steps between checkpoints; 0: only at the end and when interrupted."));
+
+  keys.push_back(table("render").by_default("{}").says("Pictures of the frames."));
+  keys.push_back(
+      table("render.camera").by_default("{}").says("Default: a view that shows the whole motion."));
+  keys.push_back(vector("render.camera.position", Dimension::Length).says("Where the camera stands."));
+  keys.push_back(vector("render.camera.target", Dimension::Length).says("What it looks at."));
+  keys.push_back(
+      vector("render.camera.up", Dimension::Number).by_default("[0.0, 1.0, 0.0]").says("Which way is up."));
+  keys.push_back(quantity("render.camera.field_of_view", Dimension::Angle)
+                     .within({0, 3.0, true, false})
+                     .by_default("0.6")
+                     .says("Vertical opening angle."));
+  keys.push_back(entry("render.size", Type::IntegerList)
+                     .within({16, 16384, false, false})
+                     .by_default("[1280, 720]")
+                     .says("Width and height in pixels."));
+  keys.push_back(
+      integer("render.samples").within({1, 65536, false, false}).by_default("32").says("Rays per pixel."));
+  keys.push_back(
+      choice("render.color_by", color_choices()).by_default("\"body\"").says("What the colours show."));
+  keys.push_back(boolean("render.ground").by_default("true").says("Draw a ground below the scene."));
+  keys.push_back(quantity("render.ground_height", Dimension::Length)
+                     .says("Its height (y). Default: just below the lowest point of the run."));
+  keys.push_back(boolean("render.edges").by_default("false").says("Draw the edges of the surface mesh."));
+  keys.push_back(
+      entry("render.background", Type::Color).by_default("\"#ffffff\"").says("Colour of the sky."));
+
+  add_body(keys);
+  return keys;
+}
+
+struct Schema {
+  std::vector<Key> keys = make_schema();
+  std::map<std::string, const Key*, std::less<>> by_path;
+  std::map<std::string, std::vector<const Key*>, std::less<>> by_parent;
+
+  Schema() {
+    for (const Key& key : keys) {
+      by_path.emplace(key.path, &key);
+      by_parent[key.parent()].push_back(&key);
+    }
+  }
+};
+
+const Schema& the_schema() {
+  static const Schema instance;
+  return instance;
+}
+
+}  // namespace
+
+bool Range::contains(double value) const {
+  return (open_min ? value > min : value >= min) && (open_max ? value < max : value <= max);
+}
+
+bool Range::limited() const { return min > -unlimited || max < unlimited; }
+
+std::string Range::text(std::string_view unit) const {
+  const auto with_unit = [unit](double value) {
+    return unit.empty() ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
+  };
+  if (max == unlimited) return fmt::format("{} {}", open_min ? "greater than" : "at least", with_unit(min));
+  if (min == -unlimited) return fmt::format("{} {}", open_max ? "less than" : "at most", with_unit(max));
+  if (open_min && open_max) return fmt::format("between {} and {}, both excluded", min, with_unit(max));
+  if (open_min) return fmt::format("greater than {} and at most {}", min, with_unit(max));
+  if (open_max) return fmt::format("at least {} and less than {}", min, with_unit(max));
+  return fmt::format("between {} and {}", min, with_unit(max));
+}
+
+std::string Key::name() const {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+std::string Key::parent() const {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? std::string() : path.substr(0, dot);
+}
+
+const std::vector<Key>& schema() { return the_schema().keys; }
+
+const Key* find_key(std::string_view path) {
+  const auto found = the_schema().by_path.find(path);
+  return found == the_schema().by_path.end() ? nullptr : found->second;
+}
+
+std::vector<const Key*> keys_in(std::string_view path) {
+  const auto found = the_schema().by_parent.find(path);
+  return found == the_schema().by_parent.end() ? std::vector<const Key*>() : found->second;
+}
+
+std::string expectation(const Key& key) {
+  const std::string words = fmt::format("{}", fmt::join(key.choices, ", "));
+  const std::string or_words = words.empty() ? "" : fmt::format(", or one of the words {}", words);
+  const DimensionInfo& unit = info(key.dimension);
+  const std::string in_unit =
+      unit.si.empty() ? "" : fmt::format(" in {} (or with units: {})", unit.si, unit.examples);
+  switch (key.type) {
+    case Type::Boolean:
+      return "true or false";
+    case Type::Integer:
+      return "an integer";
+    case Type::Quantity:
+      return expectation(key.dimension) + or_words;
+    case Type::Vector:
+      return fmt::format("two or three numbers [x, y, z]{}{}", in_unit, or_words);
+    case Type::IntegerList:
+      return "an array of integers";
+    case Type::QuantityList:
+      return fmt::format("an array of numbers{}", in_unit);
+    case Type::VectorList:
+      return fmt::format("an array of vectors [x, y, z]{}", in_unit);
+    case Type::Text:
+      return "a string";
+    case Type::Choice:
+      return fmt::format("one of {}", words);
+    case Type::ChoiceList:
+      return fmt::format("an array of any of {}", words);
+    case Type::Color:
+      return "a colour: \"#rrggbb\", a name, or three numbers between 0 and 1";
+    case Type::Table:
+      return key.shorthand.empty() ? "a table" : "a string or a table";
+    case Type::TableList:
+      return fmt::format("tables, each written [[{}]]", key.name());
+  }
+  return "";
+}
+
+const std::vector<NamedColor>& named_colors() {
+  static const std::vector<NamedColor> colors{
+      {"white", "#f2f2f2"},  {"black", "#1a1a1a"},  {"grey", "#8c8c8c"},  {"red", "#c83c3c"},
+      {"orange", "#e08a2e"}, {"yellow", "#e3c53a"}, {"green", "#4f9d55"}, {"teal", "#2f9c95"},
+      {"blue", "#3c6fc8"},   {"purple", "#8456b8"}, {"pink", "#d97ba6"},  {"brown", "#8a5a3c"},
+      {"ivory", "#ece5d0"},  {"coral", "#e0705a"},  {"navy", "#27406e"},  {"olive", "#7d8438"},
+  };
+  return colors;
+}
+
+}  // namespace lope::scene

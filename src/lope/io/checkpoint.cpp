@@ -3,20 +3,23 @@
 #include <lope/io/print.h>
 #include <lope/io/scanner.h>
 
-#include <cstring>
 #include <mutex>
 
 #include <hdf5.h>
+#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 namespace lope::io {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 constexpr std::string_view magic("LOPECHK\x01", 8);
 constexpr std::size_t user_block = 512;
-constexpr const char* order_attribute = "lope order";  // the names of the arrays, one per line
+constexpr const char* header_name =
+    "lope header";  // a string: {"version", "order": names, "metadata": texts} as JSON
+constexpr int version = 1;
 constexpr std::size_t increment = std::size_t{1} << 20;
 
 // HDF5 has one global state: one thread at a time, and no printing of its own.
@@ -55,14 +58,16 @@ hid_t file_type(const ArrayData& data) {
   return types[data.index()];
 }
 
-// Text of any content, as an attribute of fixed length (one byte at least: HDF5 has no empty strings).
-bool write_text(hid_t file, const std::string& key, const std::string& text) {
+bool write_header(hid_t file, const std::string& text) {
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  H5Tset_size(type, text.size() + 1);
+  H5Tset_size(type, text.size());
   H5Tset_cset(type, H5T_CSET_UTF8);
-  const Handle attribute(H5Acreate2(file, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute >= 0 && H5Awrite(attribute, type, text.c_str()) >= 0;
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Handle dataset(H5Dcreate2(file, header_name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                       H5Dclose);
+  return dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0;
 }
 
 bool write_array(hid_t file, const NamedArray& array) {
@@ -89,26 +94,19 @@ bool write_array(hid_t file, const NamedArray& array) {
 
 // The HDF5 file in memory; what is wrong otherwise.
 Expected<std::string> make_image(const NamedArrays& arrays) {
-  // Attributes beyond 64 KiB (long metadata) need the layout of version 1.8.
+  json header = {{"version", version}, {"order", json::array()}, {"metadata", arrays.metadata}};
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, increment, false);
-  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
   const Handle file(H5Fcreate("lope checkpoint", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
   if (file < 0) return environment_error("HDF5 cannot create a file in memory");
-  std::string order;
   for (const NamedArray& array : arrays.arrays) {
-    if (array.name.find('\n') != std::string::npos || !write_array(file, array)) {
+    if (array.name.find('\0') != std::string::npos || array.name == header_name ||
+        !write_array(file, array)) {
       return input_error("'{}' cannot be the name of an array", array.name);
     }
-    order += array.name + '\n';
+    header["order"].push_back(array.name);
   }
-  bool written = write_text(file, order_attribute, order);
-  for (const auto& [key, text] : arrays.metadata) {
-    if (text.find('\0') != std::string::npos || !write_text(file, "text " + key, text)) {
-      return input_error("metadata '{}' cannot be stored", key);
-    }
-  }
-  written = written && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+  const bool written = write_header(file, header.dump()) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
   const ssize_t size = written ? H5Fget_file_image(file, nullptr, 0) : -1;
   if (size <= 0) return environment_error("HDF5 cannot complete a file in memory");
   std::string image(static_cast<std::size_t>(size), '\0');
@@ -158,14 +156,14 @@ Expected<void> check_user_block(const std::string& path, std::string_view bytes)
   return {};
 }
 
-bool read_text(hid_t file, const std::string& key, std::string& text) {
-  const Handle attribute(H5Aopen(file, key.c_str(), H5P_DEFAULT), H5Aclose);
-  const Handle type(attribute < 0 ? -1 : H5Aget_type(attribute), H5Tclose);
+bool read_header(hid_t file, std::string& text) {
+  const Handle dataset(H5Dopen2(file, header_name, H5P_DEFAULT), H5Dclose);
+  const Handle type(dataset < 0 ? -1 : H5Dget_type(dataset), H5Tclose);
+  const Handle space(dataset < 0 ? -1 : H5Dget_space(dataset), H5Sclose);
   if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) return false;
+  if (H5Sget_simple_extent_npoints(space) != 1) return false;
   text.assign(H5Tget_size(type), '\0');
-  if (text.empty() || H5Aread(attribute, type, text.data()) < 0) return false;
-  text.resize(std::strlen(text.c_str()));
-  return true;
+  return H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0;
 }
 
 bool choose_type(hid_t dataset, ArrayData& data) {
@@ -197,41 +195,27 @@ bool read_array(hid_t file, NamedArray& array, std::size_t most) {
       array.data);
 }
 
-std::vector<std::string> attribute_names(hid_t file) {
-  std::vector<std::string> names;
-  const auto add = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  hsize_t position = 0;
-  H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &position, add, &names);
-  return names;
-}
-
 Expected<NamedArrays> parse_image(std::string_view bytes) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, increment, false);
   // The image is copied by HDF5; the pointer is not kept, in spite of its type.
   H5Pset_file_image(access, const_cast<char*>(bytes.data()), bytes.size());
   const Handle file(H5Fopen("lope checkpoint", H5F_ACC_RDONLY, access), H5Fclose);
-  std::string order;
-  if (file < 0 || !read_text(file, order_attribute, order)) return input_error("cannot be read as HDF5");
+  std::string text;
+  if (file < 0 || !read_header(file, text)) return input_error("cannot be read as HDF5");
+  const json header = json::parse(text);
+  if (header.at("version") != version) {
+    return input_error("has version {} of the format; this program reads version {}",
+                       header.at("version").dump(), version);
+  }
   NamedArrays arrays;
-  for (std::size_t begin = 0; begin < order.size();) {
-    const std::size_t end = std::min(order.find('\n', begin), order.size());
+  arrays.metadata = header.at("metadata").get<std::map<std::string, std::string>>();
+  for (const json& name : header.at("order")) {
     NamedArray array;
-    array.name = order.substr(begin, end - begin);
-    begin = end + 1;
+    array.name = name.get<std::string>();
     if (!read_array(file, array, bytes.size()))
       return input_error("array '{}' is missing or damaged", array.name);
     arrays.arrays.push_back(std::move(array));
-  }
-  const std::string prefix = "text ";
-  for (const std::string& name : attribute_names(file)) {
-    if (name.compare(0, prefix.size(), prefix) != 0) continue;
-    if (!read_text(file, name, arrays.metadata[name.substr(prefix.size())])) {
-      return input_error("metadata '{}' is damaged", name);
-    }
   }
   return arrays;
 }
@@ -248,12 +232,16 @@ tl::unexpected<Error> at_path(const fs::path& path, const Expected<T>& failed) {
 Expected<void> write_checkpoint(const NamedArrays& arrays, const fs::path& path) {
   if (const Expected<void> sound = check_arrays(arrays); !sound) return at_path(path, sound);
   const auto lock = enter_hdf5();
-  Expected<std::string> image = make_image(arrays);
-  if (!image) return at_path(path, image);
-  AtomicFile file(path);
-  file.write(make_user_block(*image));
-  file.write(*image);
-  return file.commit();
+  try {
+    const Expected<std::string> image = make_image(arrays);
+    if (!image) return at_path(path, image);
+    AtomicFile file(path);
+    file.write(make_user_block(*image));
+    file.write(*image);
+    return file.commit();
+  } catch (const json::exception& trouble) {
+    return input_error("{}: names and metadata must be UTF-8 text ({})", path.string(), trouble.what());
+  }
 }
 
 Expected<NamedArrays> read_checkpoint(const fs::path& path) {
@@ -262,9 +250,13 @@ Expected<NamedArrays> read_checkpoint(const fs::path& path) {
   if (const Expected<void> sound = check_user_block(path.string(), *bytes); !sound)
     return forward_error(sound);
   const auto lock = enter_hdf5();
-  Expected<NamedArrays> arrays = parse_image(std::string_view(*bytes).substr(user_block));
-  if (!arrays) return at_path(path, arrays);
-  return arrays;
+  try {
+    Expected<NamedArrays> arrays = parse_image(std::string_view(*bytes).substr(user_block));
+    if (!arrays) return at_path(path, arrays);
+    return arrays;
+  } catch (const json::exception& trouble) {
+    return input_error("{}: its header is damaged: {}", path.string(), trouble.what());
+  }
 }
 
 }  // namespace lope::io

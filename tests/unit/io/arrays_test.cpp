@@ -200,9 +200,10 @@ TEST(Checkpoint, RefusesNamesThatCannotBe) {
   NamedArrays inside;  // "a" would be an array and a folder
   inside.add("a", std::vector<double>{1});
   inside.add("a/b", std::vector<double>{1});
-  NamedArrays lines;
-  lines.add("a\nb", std::vector<double>{1});
-  for (const NamedArrays& arrays : {inside, lines}) {
+  NamedArrays header, latin;
+  header.add("lope header", std::vector<double>{1});
+  latin.metadata["a"] = "\xe9";
+  for (const NamedArrays& arrays : {inside, header, latin}) {
     EXPECT_FALSE(write_checkpoint(arrays, folder / "a.h5"));
     EXPECT_FALSE(fs::exists(folder / "a.h5"));
   }

@@ -114,7 +114,7 @@ Eigen::Matrix<double, d * d, d * d> stress_derivative(const Parameters& paramete
 }
 
 template <int d>
-double rest_stiffness(const Parameters& parameters) {
+double rest_stiffness_norm(const Parameters& parameters) {
   return stress_derivative<d>(parameters, Mat<d>::Identity(), Definiteness::Raw).norm();
 }
 
@@ -130,7 +130,7 @@ template Mat2 stress<2>(const Parameters&, const Mat2&);
 template Mat3 stress<3>(const Parameters&, const Mat3&);
 template Eigen::Matrix<double, 4, 4> stress_derivative<2>(const Parameters&, const Mat2&, Definiteness);
 template Eigen::Matrix<double, 9, 9> stress_derivative<3>(const Parameters&, const Mat3&, Definiteness);
-template double rest_stiffness<2>(const Parameters&);
-template double rest_stiffness<3>(const Parameters&);
+template double rest_stiffness_norm<2>(const Parameters&);
+template double rest_stiffness_norm<3>(const Parameters&);
 
 }  // namespace lope::material

@@ -41,6 +41,6 @@ Eigen::Matrix<double, d * d, d * d> stress_derivative(const Parameters& paramete
 
 // ξ of NUMERICS §6: Frobenius norm of the full ∂²ψ/∂F² at rest.
 template <int d>
-double rest_stiffness(const Parameters& parameters);
+double rest_stiffness_norm(const Parameters& parameters);
 
 }  // namespace lope::material

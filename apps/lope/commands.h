@@ -45,6 +45,9 @@ std::filesystem::path scene_folder();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
 
+// Writes the frames of a run in these formats ("vtu", "ply", "obj") into folders of the run.
+Expected<void> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
+
 // Pictures of the run in `directory` (render_command.cpp).
 struct PictureRequest {
   std::filesystem::path directory;

@@ -24,7 +24,7 @@ int make_mesh(const std::string& input, const std::string& output, double edge) 
     if (!volume) return complain({fmt::format("{}: {}", input, volume.error().message), volume.error().trouble});
     mesh = std::move(volume);
   }
-  fmt::print("{}\n", geometry::describe(geometry::quality(*mesh)));
+  fmt::print("{}\n", geometry::describe(geometry::assess_quality(*mesh)));
   if (!output.empty()) {
     if (const auto written = io::write_mesh(*mesh, output); !written) return complain(written.error());
     fmt::print("{} written in {:.1f} s\n", output, watch.seconds());

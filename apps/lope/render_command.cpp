@@ -259,7 +259,7 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
     record.total_energy = record.kinetic_energy + record.elastic_energy + record.gravity_energy;
     records.push_back(std::move(record));
   }
-  const bool displacement = scene.test == optimize::StoppingTest::Displacement;
+  const bool displacement = scene.resolved["solver"].text_at("tolerance") == "displacement";
   return render::write_run_plots(records, folder, displacement ? "remaining displacement (m)" : "residual");
 }
 

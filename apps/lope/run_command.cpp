@@ -168,6 +168,7 @@ int run(const RunArguments& arguments) {
   if (!summary) return complain(summary.error());
   report_outcome(*summary, directory, arguments.quiet);
 
+  if (const auto exported = export_frames(directory, scene->output.formats); !exported) return complain(exported.error());
   if (arguments.render && !summary->interrupted) {
     const auto files = make_pictures({.directory = directory, .still = true, .movie = true, .plots = true});
     if (!files) return complain(files.error());

@@ -1,3 +1,4 @@
+#include <lope/io/file.h>
 #include <lope/render/plot.h>
 #include <lope/render/ticks.h>
 
@@ -374,10 +375,10 @@ template <class Figure>
 Expected<void> write_any(const Figure& figure, const std::filesystem::path& stem,
                          const FigureOptions& options) {
   if (auto checked = check(figure); !checked) return checked;
-  if (auto png = write_png(draw_any(figure, options), stem.string() + ".png"); !png) return png;
+  if (auto png = io::write_png(draw_any(figure, options), stem.string() + ".png"); !png) return png;
   Canvas canvas = Canvas::vector(options.width, options.height);
   paint(canvas, figure, options);
-  return write_text(canvas.finish_svg(), stem.string() + ".svg");
+  return io::write_file(stem.string() + ".svg", canvas.finish_svg());
 }
 
 }  // namespace

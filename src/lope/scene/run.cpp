@@ -99,8 +99,7 @@ std::vector<std::int32_t> flat(const std::vector<std::array<int, corners>>& elem
 std::vector<std::int32_t> partition_field(const geometry::Mesh& mesh, int dimension) {
   const std::size_t count = dimension == 3 ? mesh.tetrahedra.size() : mesh.triangles.size();
   const int parts = static_cast<int>(std::max<std::size_t>(1, count / 2000));
-  const auto part = dimension == 3 ? geometry::partition_elements(mesh.tetrahedra, parts)
-                                   : geometry::partition_elements(mesh.triangles, parts);
+  const auto part = geometry::partition_elements(mesh, parts);
   return part ? std::vector<std::int32_t>(part->begin(), part->end()) : std::vector<std::int32_t>(count, 0);
 }
 

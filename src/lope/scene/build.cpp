@@ -17,8 +17,9 @@ namespace lope::scene {
 namespace {
 
 void add_material(const Value& material, step::SolidBody& body) {
-  body.materials.push_back(material::from_young_poisson(
-      density_model(material.text_at("model")), material.number_at("young"), material.number_at("poisson")));
+  body.materials.push_back(
+      material::from_young_poisson(material::find_density(material.text_at("model"))->density,
+                                   material.number_at("young"), material.number_at("poisson")));
   body.density_of_material.push_back(material.number_at("density"));
 }
 

@@ -41,14 +41,17 @@ Expected<bool> insert_loops(Triangulation& triangulation, const std::vector<std:
       if (a == b) return input_error("points {} and {} of loop {} are the same", i, (i + 1) % loop.size(), l);
       const int pieces = std::max(1, static_cast<int>(std::lround((b - a).norm() / edge)));
       auto previous = triangulation.insert(Point(a.x(), a.y()));
-      const auto touches = input_error("the edge from point {} of loop {} touches or crosses another edge; loops "
-                                       "must be simple and apart", i, l);
+      const auto touches = input_error(
+          "the edge from point {} of loop {} touches or crosses another edge; loops "
+          "must be simple and apart",
+          i, l);
       for (int piece = 1; piece <= pieces; ++piece) {
         const double weight = static_cast<double>(piece) / pieces;
         const Vec2 p = piece == pieces ? b : Vec2((1 - weight) * a + weight * b);
         const std::size_t count = triangulation.number_of_vertices();
         const auto next = triangulation.insert(Point(p.x(), p.y()));
-        // A vertex that is already there is the first of the loop, at its end, or one that another edge passes.
+        // A vertex that is already there is the first of the loop, at its end, or one that another edge
+        // passes.
         const bool closes = i + 1 == loop.size() && piece == pieces;
         if (!closes && triangulation.number_of_vertices() == count) return touches;
         try {

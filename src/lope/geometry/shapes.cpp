@@ -82,7 +82,8 @@ Expected<Mesh> mesh_curved(CurvedBody body, double edge_length, const MeshingOpt
   const double vertices = vertex_estimate(approximate_volume(body.implicit), edge);
   if (auto error = check_total(body.name, vertices, options.max_vertices)) return tl::unexpected(*error);
   const double spacing = std::min(0.5 * body.thinnest, body.implicit.box.extent().maxCoeff() / 16);
-  body.implicit.seeds = surface_seeds(body.implicit, spacing, std::max(std::min(2 * edge, 0.8 * body.thinnest), spacing));
+  body.implicit.seeds =
+      surface_seeds(body.implicit, spacing, std::max(std::min(2 * edge, 0.8 * body.thinnest), spacing));
   if (body.implicit.seeds.empty()) {
     return input_error("{}: nothing of the body was found in its bounding box", body.name);
   }

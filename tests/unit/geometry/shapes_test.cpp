@@ -290,7 +290,8 @@ TEST(Planar, RefusesBadPolygons) {
     return mesh ? std::string() : mesh.error().message;
   };
   EXPECT_NE(message({{{{0, 0}, {1, 1}, {1, 0}, {0, 1}}}}).find("crosses"), std::string::npos);
-  EXPECT_NE(message({{{{0, 0}, {1, 0.9}, {1.1, 0}, {0, 1}}}}).find("from point 2 of loop 0"), std::string::npos);
+  EXPECT_NE(message({{{{0, 0}, {1, 0.9}, {1.1, 0}, {0, 1}}}}).find("from point 2 of loop 0"),
+            std::string::npos);
   EXPECT_NE(message({{{{0, 0}, {1, 1}}}}).find("at least 3"), std::string::npos);
   EXPECT_NE(message({{{{0, 0}, {0, 0}, {1, 1}, {1, 0}}}}).find("the same"), std::string::npos);
   EXPECT_NE(message({}).find("no points"), std::string::npos);

@@ -1,7 +1,16 @@
-// Element kernels against a straightforward scalar implementation (Eigen's JacobiSVD, a 9×9 eigen-decomposition for the
-// projection, element matrices by the chain rule), on the same tetrahedra in the same run, on one thread.
+// Element kernels against a straightforward scalar implementation (Eigen's JacobiSVD, a 9×9
+// eigen-decomposition for the projection, element matrices by the chain rule), on the same tetrahedra in the
+// same run, on one thread.
+//   svd, energy, gradient: from node positions, decomposition included
+//   forces, hessian, product: decomposition known (as after an energy evaluation); hessian assembles into the
+//   block-sparse matrix, product is the matrix-free one with the rotated derivative known
 // Ends with a table of ratios. Figures: docs/benchmarks/kernels.md.
-#include <benchmark/benchmark.h>
+#include <lope/base/parallel.h>
+#include <lope/base/random.h>
+#include <lope/linalg/block_matrix.h>
+#include <lope/material/evaluate.h>
+#include <lope/material/registry.h>
+#include <lope/matter/solid/elastic_elements.h>
 
 #include <array>
 #include <cmath>
@@ -10,17 +19,11 @@
 #include <string>
 #include <vector>
 
+#include "unit/matter/solid/block_mesh.h"
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SVD>
-#include <lope/base/parallel.h>
-#include <lope/base/random.h>
-#include <lope/linalg/block_matrix.h>
-#include <lope/material/evaluate.h>
-#include <lope/material/registry.h>
-#include <lope/matter/solid/elastic_elements.h>
-
-#include "unit/matter/solid/block_mesh.h"
+#include <benchmark/benchmark.h>
 
 namespace lope::matter {
 namespace {
@@ -93,8 +96,8 @@ class ScalarElements {
     for (int e = 0; e < count(); ++e) {
       const Vec3& s = decompositions_[e].sigma;
       const double change = s.prod() - 1;
-      sum += volume_[e] * (parameters_.mu * (s - Vec3::Ones()).squaredNorm() +
-                           0.5 * parameters_.lambda * change * change);
+      sum += volume_[e] *
+             (parameters_.mu * (s - Vec3::Ones()).squaredNorm() + 0.5 * parameters_.lambda * change * change);
     }
     return sum;
   }
@@ -151,8 +154,7 @@ class ScalarElements {
   }
   Vec3 slopes(const Vec3& s) const {
     const double pressure = parameters_.lambda * (s.prod() - 1);
-    return 2 * parameters_.mu * (s - Vec3::Ones()) +
-           pressure * Vec3(s[1] * s[2], s[0] * s[2], s[0] * s[1]);
+    return 2 * parameters_.mu * (s - Vec3::Ones()) + pressure * Vec3(s[1] * s[2], s[0] * s[2], s[0] * s[1]);
   }
   // The 9×9 derivative from divided differences in the rotated frame.
   Matrix9 stress_derivative(const Decomposition& d) const {
@@ -198,18 +200,17 @@ std::map<std::string, double>& rates() {
   return instance;
 }
 
-void report(benchmark::State& state, const std::string& name, int elements, double bytes_per_element) {
+void report(benchmark::State& state, int elements, double bytes_per_element) {
   const double done = static_cast<double>(state.iterations()) * elements;
   state.counters["elements/s"] = benchmark::Counter(done, benchmark::Counter::kIsRate);
   if (bytes_per_element > 0) {
     state.counters["bytes/s"] = benchmark::Counter(done * bytes_per_element, benchmark::Counter::kIsRate,
                                                    benchmark::Counter::kIs1024);
   }
-  (void)name;
 }
 
-// Bytes of element data that a pass over the batches must move (positions and matrix blocks stay in cache for a
-// cluster): rest, state and tangent rows, node numbers and slots.
+// Bytes of element data that a pass over the batches must move (positions and matrix blocks stay in cache for
+// a cluster): rest, state and tangent rows, node numbers and slots.
 constexpr double row = 8, number = 4;
 constexpr double decompose_bytes = 9 * row + 4 * number + 21 * row;
 constexpr double energy_bytes = 3 * row + 3 * row;
@@ -221,7 +222,7 @@ void scalar_move(benchmark::State& state) {
   ScalarElements elements(problem().mesh.positions, problem().mesh.elements,
                           rubber(material::Density::FixedCorotated));
   for (auto _ : state) elements.move_to(problem().x);
-  report(state, "scalar/svd", elements.count(), 0);
+  report(state, elements.count(), 0);
 }
 void scalar_energy(benchmark::State& state) {
   ScalarElements elements(problem().mesh.positions, problem().mesh.elements,
@@ -230,15 +231,25 @@ void scalar_energy(benchmark::State& state) {
     elements.move_to(problem().x);
     benchmark::DoNotOptimize(elements.value());
   }
-  report(state, "scalar/energy", elements.count(), 0);
+  report(state, elements.count(), 0);
 }
 void scalar_gradient(benchmark::State& state) {
+  ScalarElements elements(problem().mesh.positions, problem().mesh.elements,
+                          rubber(material::Density::FixedCorotated));
+  std::vector<double> g(problem().x.size());
+  for (auto _ : state) {
+    elements.move_to(problem().x);
+    elements.add_gradient(g);
+  }
+  report(state, elements.count(), 0);
+}
+void scalar_forces(benchmark::State& state) {
   ScalarElements elements(problem().mesh.positions, problem().mesh.elements,
                           rubber(material::Density::FixedCorotated));
   elements.move_to(problem().x);
   std::vector<double> g(problem().x.size());
   for (auto _ : state) elements.add_gradient(g);
-  report(state, "scalar/gradient", elements.count(), 0);
+  report(state, elements.count(), 0);
 }
 void scalar_hessian(benchmark::State& state) {
   ScalarElements elements(problem().mesh.positions, problem().mesh.elements,
@@ -246,7 +257,7 @@ void scalar_hessian(benchmark::State& state) {
   elements.move_to(problem().x);
   BlockMatrix H(elements.pattern(), 3);
   for (auto _ : state) elements.add_hessian(H);
-  report(state, "scalar/hessian", elements.count(), 0);
+  report(state, elements.count(), 0);
 }
 
 ElasticElements<3> batched(Isa isa, material::Density density) {
@@ -256,7 +267,7 @@ ElasticElements<3> batched(Isa isa, material::Density density) {
 void batched_move(benchmark::State& state, Isa isa, material::Density density) {
   ElasticElements<3> elements = batched(isa, density);
   for (auto _ : state) elements.move_to(problem().x);
-  report(state, "", elements.element_count(), decompose_bytes);
+  report(state, elements.element_count(), decompose_bytes);
 }
 void batched_energy(benchmark::State& state, Isa isa, material::Density density) {
   ElasticElements<3> elements = batched(isa, density);
@@ -264,17 +275,25 @@ void batched_energy(benchmark::State& state, Isa isa, material::Density density)
     elements.move_to(problem().x);
     benchmark::DoNotOptimize(elements.value());
   }
-  report(state, "", elements.element_count(), decompose_bytes + energy_bytes);
+  report(state, elements.element_count(), decompose_bytes + energy_bytes);
 }
 void batched_gradient(benchmark::State& state, Isa isa, material::Density density) {
+  ElasticElements<3> elements = batched(isa, density);
+  std::vector<double> g(problem().x.size());
+  for (auto _ : state) {
+    elements.move_to(problem().x);
+    elements.add_gradient(g);
+  }
+  report(state, elements.element_count(), decompose_bytes + gradient_bytes);
+}
+void batched_forces(benchmark::State& state, Isa isa, material::Density density) {
   ElasticElements<3> elements = batched(isa, density);
   elements.move_to(problem().x);
   std::vector<double> g(problem().x.size());
   for (auto _ : state) elements.add_gradient(g);
-  report(state, "", elements.element_count(), gradient_bytes);
+  report(state, elements.element_count(), gradient_bytes);
 }
-// Alternates between the two kinds so that the rotated derivative is computed anew each time; only the projected
-// one is timed.
+// The move between two passes makes them compute the rotated derivative anew; it is not timed.
 void batched_hessian(benchmark::State& state, Isa isa, material::Density density) {
   ElasticElements<3> elements = batched(isa, density);
   BlockMatrix H(elements.pattern(), 3);
@@ -284,7 +303,7 @@ void batched_hessian(benchmark::State& state, Isa isa, material::Density density
     state.ResumeTiming();
     elements.add_hessian(HessianKind::Projected, 1, H);
   }
-  report(state, "", elements.element_count(), hessian_bytes);
+  report(state, elements.element_count(), hessian_bytes);
 }
 void batched_product(benchmark::State& state, Isa isa, material::Density density) {
   ElasticElements<3> elements = batched(isa, density);
@@ -292,7 +311,7 @@ void batched_product(benchmark::State& state, Isa isa, material::Density density
   std::vector<double> y(problem().x.size());
   elements.add_hessian_times(HessianKind::Projected, 1, problem().x, y);
   for (auto _ : state) elements.add_hessian_times(HessianKind::Projected, 1, problem().x, y);
-  report(state, "", elements.element_count(), product_bytes);
+  report(state, elements.element_count(), product_bytes);
 }
 void assembled_product(benchmark::State& state) {
   ElasticElements<3> elements = batched(best_isa(), material::Density::FixedCorotated);
@@ -300,7 +319,7 @@ void assembled_product(benchmark::State& state) {
   elements.add_hessian(HessianKind::Projected, 1, H);
   std::vector<double> y(problem().x.size());
   for (auto _ : state) H.multiply(problem().x, y);
-  report(state, "", elements.element_count(),
+  report(state, elements.element_count(),
          static_cast<double>(H.pattern().blocks()) * 76 / elements.element_count());
 }
 // What a single core can stream: y += x over arrays far larger than the caches (24 bytes per entry).
@@ -331,11 +350,12 @@ class Collector : public benchmark::ConsoleReporter {
 };
 
 void print_table() {
-  std::printf("\nfixed corotated, elements per second on one core (million), and the ratio to the scalar code\n");
+  std::printf(
+      "\nfixed corotated, elements per second on one core (million), and the ratio to the scalar code\n");
   std::printf("%-12s %10s", "kernel", "scalar");
   for (const Isa isa : supported_isas()) std::printf(" %10s %7s", name(isa), "ratio");
   std::printf("\n");
-  for (const char* kernel : {"svd", "energy", "gradient", "hessian"}) {
+  for (const char* kernel : {"svd", "energy", "gradient", "forces", "hessian"}) {
     const double scalar = rates()[std::string("scalar/") + kernel];
     std::printf("%-12s %10.3f", kernel, scalar * 1e-6);
     for (const Isa isa : supported_isas()) {
@@ -351,6 +371,7 @@ void register_all() {
   benchmark::RegisterBenchmark("scalar/svd", scalar_move);
   benchmark::RegisterBenchmark("scalar/energy", scalar_energy);
   benchmark::RegisterBenchmark("scalar/gradient", scalar_gradient);
+  benchmark::RegisterBenchmark("scalar/forces", scalar_forces);
   benchmark::RegisterBenchmark("scalar/hessian", scalar_hessian);
   for (const Isa isa : supported_isas()) {
     for (const material::DensityEntry& entry : material::densities()) {
@@ -365,7 +386,10 @@ void register_all() {
       add("energy", batched_energy);
       add("gradient", batched_gradient);
       add("hessian", batched_hessian);
-      if (entry.density == material::Density::FixedCorotated) add("product", batched_product);
+      if (entry.density == material::Density::FixedCorotated) {
+        add("forces", batched_forces);
+        add("product", batched_product);
+      }
     }
   }
   benchmark::RegisterBenchmark("assembled_product", assembled_product);

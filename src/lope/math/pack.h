@@ -51,6 +51,7 @@ template <int W, class Isa>
 struct Pack {
   using Vector = typename detail::VectorsOf<W>::Doubles;
   using Bits = typename Mask<W, Isa>::Vector;
+  static constexpr int width = W;
   Vector v;
 
   Pack() = default;
@@ -81,22 +82,54 @@ template <int W, class Isa>
 }
 
 // Memory: `address` needs no alignment.
-template <class P>
-[[gnu::always_inline]] inline P load(const double* address) {
-  P result;
-  __builtin_memcpy(&result.v, address, sizeof(result.v));
-  return result;
+template <class T>
+[[gnu::always_inline]] inline T load(const double* address) {
+  if constexpr (requires { T::halves; }) {
+    using P = typename T::Half;
+    return {load<P>(address), load<P>(address + P::width)};
+  } else {
+    T result;
+    __builtin_memcpy(&result.v, address, sizeof(result.v));
+    return result;
+  }
 }
 template <int W, class Isa>
 [[gnu::always_inline]] inline void store(double* address, Pack<W, Isa> a) {
   __builtin_memcpy(address, &a.v, sizeof(a.v));
 }
-// base[index[lane]] for every lane.
-template <class P, int W = static_cast<int>(sizeof(P) / sizeof(double))>
-[[gnu::always_inline]] inline P gather(const double* base, const int* index) {
-  P result;
-  for (int lane = 0; lane < W; ++lane) result.v[lane] = base[index[lane]];
-  return result;
+// base[stride·index[lane]] for every lane. (A vector made of its lanes at once: written one by one they would
+// go through memory.)
+template <class T>
+[[gnu::always_inline]] inline T gather(const double* base, const int* index, std::int64_t stride = 1) {
+  const auto at = [&](int lane) __attribute__((always_inline)) { return base[stride * index[lane]]; };
+  if constexpr (requires { T::halves; }) {
+    using P = typename T::Half;
+    return {gather<P>(base, index, stride), gather<P>(base, index + P::width, stride)};
+  } else if constexpr (T::width == 2) {
+    return typename T::Vector{at(0), at(1)};
+  } else if constexpr (T::width == 4) {
+    return typename T::Vector{at(0), at(1), at(2), at(3)};
+  } else {
+    return typename T::Vector{at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
+  }
+}
+// Rows become columns: lane j of row i goes to lane i of row j.
+template <class Isa>
+[[gnu::always_inline]] inline void transpose(Pack<2, Isa> (&r)[2]) {
+  const auto low = __builtin_shufflevector(r[0].v, r[1].v, 0, 2);
+  r[1] = __builtin_shufflevector(r[0].v, r[1].v, 1, 3);
+  r[0] = low;
+}
+template <class Isa>
+[[gnu::always_inline]] inline void transpose(Pack<4, Isa> (&r)[4]) {
+  const auto even01 = __builtin_shufflevector(r[0].v, r[1].v, 0, 4, 2, 6);
+  const auto odd01 = __builtin_shufflevector(r[0].v, r[1].v, 1, 5, 3, 7);
+  const auto even23 = __builtin_shufflevector(r[2].v, r[3].v, 0, 4, 2, 6);
+  const auto odd23 = __builtin_shufflevector(r[2].v, r[3].v, 1, 5, 3, 7);
+  r[0] = __builtin_shufflevector(even01, even23, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(odd01, odd23, 0, 1, 4, 5);
+  r[2] = __builtin_shufflevector(even01, even23, 2, 3, 6, 7);
+  r[3] = __builtin_shufflevector(odd01, odd23, 2, 3, 6, 7);
 }
 
 // yes where the mask is set, else no.
@@ -172,6 +205,112 @@ template <int W, class Isa>
 [[gnu::always_inline]] inline Pack<W, Isa> log1p(Pack<W, Isa> a) {
   for (int lane = 0; lane < W; ++lane) a.v[lane] = __builtin_log1p(a.v[lane]);
   return a;
+}
+
+// Two packs side by side, computed with as if they were one of twice the width. Iterations like Jacobi's are
+// chains of divisions and square roots; two independent chains at a time hide half of their latency.
+template <class P>
+struct Twin;
+
+template <class M>
+struct TwinMask {
+  M first, second;
+};
+
+template <class P>
+struct Twin {
+  using Half = P;
+  using Mask = TwinMask<decltype(P() < P())>;
+  static constexpr bool halves = true;
+  static constexpr int width = 2 * P::width;
+  P first, second;
+
+  Twin() = default;
+  [[gnu::always_inline]] Twin(P a, P b) : first(a), second(b) {}
+  [[gnu::always_inline]] Twin(double value) : first(value), second(value) {}
+
+  [[gnu::always_inline]] Twin& operator+=(Twin b) { return *this = *this + b; }
+  [[gnu::always_inline]] Twin& operator-=(Twin b) { return *this = *this - b; }
+  [[gnu::always_inline]] Twin& operator*=(Twin b) { return *this = *this * b; }
+  [[gnu::always_inline]] friend Twin operator+(Twin a, Twin b) {
+    return {a.first + b.first, a.second + b.second};
+  }
+  [[gnu::always_inline]] friend Twin operator-(Twin a, Twin b) {
+    return {a.first - b.first, a.second - b.second};
+  }
+  [[gnu::always_inline]] friend Twin operator*(Twin a, Twin b) {
+    return {a.first * b.first, a.second * b.second};
+  }
+  [[gnu::always_inline]] friend Twin operator/(Twin a, Twin b) {
+    return {a.first / b.first, a.second / b.second};
+  }
+  [[gnu::always_inline]] friend Twin operator-(Twin a) { return {-a.first, -a.second}; }
+  [[gnu::always_inline]] friend Mask operator<(Twin a, Twin b) {
+    return {a.first < b.first, a.second < b.second};
+  }
+  [[gnu::always_inline]] friend Mask operator>(Twin a, Twin b) {
+    return {a.first > b.first, a.second > b.second};
+  }
+  [[gnu::always_inline]] friend Mask operator<=(Twin a, Twin b) {
+    return {a.first <= b.first, a.second <= b.second};
+  }
+  [[gnu::always_inline]] friend Mask operator>=(Twin a, Twin b) {
+    return {a.first >= b.first, a.second >= b.second};
+  }
+};
+
+template <class M>
+[[gnu::always_inline]] inline TwinMask<M> operator&(TwinMask<M> a, TwinMask<M> b) {
+  return {a.first & b.first, a.second & b.second};
+}
+template <class M>
+[[gnu::always_inline]] inline TwinMask<M> operator|(TwinMask<M> a, TwinMask<M> b) {
+  return {a.first | b.first, a.second | b.second};
+}
+template <class P>
+[[gnu::always_inline]] inline void store(double* address, Twin<P> a) {
+  store(address, a.first);
+  store(address + P::width, a.second);
+}
+template <class M, class P>
+[[gnu::always_inline]] inline Twin<P> select(TwinMask<M> mask, Twin<P> yes, Twin<P> no) {
+  return {select(mask.first, yes.first, no.first), select(mask.second, yes.second, no.second)};
+}
+template <class M>
+[[gnu::always_inline]] inline bool any_of(TwinMask<M> mask) {
+  return any_of(mask.first | mask.second);
+}
+template <class M>
+[[gnu::always_inline]] inline bool all_of(TwinMask<M> mask) {
+  return all_of(mask.first & mask.second);
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> min(Twin<P> a, Twin<P> b) {
+  return {min(a.first, b.first), min(a.second, b.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> max(Twin<P> a, Twin<P> b) {
+  return {max(a.first, b.first), max(a.second, b.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> abs(Twin<P> a) {
+  return {abs(a.first), abs(a.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> copysign(Twin<P> a, Twin<P> b) {
+  return {copysign(a.first, b.first), copysign(a.second, b.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> sqrt(Twin<P> a) {
+  return {sqrt(a.first), sqrt(a.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> log(Twin<P> a) {
+  return {log(a.first), log(a.second)};
+}
+template <class P>
+[[gnu::always_inline]] inline Twin<P> log1p(Twin<P> a) {
+  return {log1p(a.first), log1p(a.second)};
 }
 
 // The same names for one double.

@@ -39,11 +39,12 @@ template <class T, int d>
   const T gamma = A(p, q);
   const auto needed = abs(gamma) > T(tolerance);
   if (!any_of(needed)) return false;
-  const T tangent = select(needed, jacobi_tangent(A(q, q) - A(p, p), gamma), T(0));
-  const T c = T(1) / sqrt(T(1) + tangent * tangent);
-  const T s = c * tangent;
-  A(p, p) = A(p, p) - tangent * gamma;
-  A(q, q) = A(q, q) + tangent * gamma;
+  const Rotation<T> rotation = jacobi_rotation(A(q, q) - A(p, p), gamma);
+  const T c = select(needed, rotation.c, T(1));
+  const T s = select(needed, rotation.s, T(0));
+  const T app = A(p, p), aqq = A(q, q), cross = T(2) * c * s * gamma;
+  A(p, p) = c * c * app + s * s * aqq - cross;
+  A(q, q) = s * s * app + c * c * aqq + cross;
   A(p, q) = A(q, p) = select(needed, T(0), gamma);
   if constexpr (d == 3) {
     const int k = 3 - p - q;

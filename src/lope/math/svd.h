@@ -40,13 +40,19 @@ template <class T, int d>
   }
 }
 
-// The tangent of the rotation that zeroes the off-diagonal entry γ of [[α, γ], [γ, β]], δ = β − α: the
-// smaller root, |t| ≤ 1.
+// Cosine and sine of the smaller rotation that zeroes the off-diagonal entry γ of [[α, γ], [γ, β]], δ = β −
+// α. With q = |δ| + √(δ² + 4γ²) they are q/r and ±2γ/r, r = √(q² + 4γ²): two roots and one division in a
+// chain.
 template <class T>
-[[gnu::always_inline]] inline T jacobi_tangent(T delta, T gamma) {
-  const T twice = gamma + gamma;
-  const T root = sqrt(delta * delta + twice * twice);
-  return copysign(T(1), delta) * twice / max(abs(delta) + root, T(1e-300));
+struct Rotation {
+  T c, s;
+};
+template <class T>
+[[gnu::always_inline]] inline Rotation<T> jacobi_rotation(T delta, T gamma) {
+  const T twice = gamma + gamma, square = twice * twice;
+  const T q = abs(delta) + sqrt(delta * delta + square);
+  const T inverse = T(1) / sqrt(q * q + square);
+  return {q * inverse, copysign(T(1), delta) * twice * inverse};
 }
 
 // Makes columns p and q of B orthogonal where they are not yet; true if any lane was rotated.
@@ -54,13 +60,14 @@ template <class T, int d>
 [[gnu::always_inline]] inline bool orthogonalize(Square<T, d>& B, Square<T, d>& V, int p, int q) {
   // Cosine that counts as orthogonal, squared: a few times the rounding error of the scalar product.
   constexpr double tolerance = 1e-15 * 1e-15;
+  // Products of lengths below 1e-140 of the largest entry count as orthogonal too: their squares underflow.
+  constexpr double floor = 1e-280;
   const T alpha = dot(B, p, B, p), beta = dot(B, q, B, q), gamma = dot(B, p, B, q);
-  const auto needed = gamma * gamma > T(tolerance) * alpha * beta;
+  const auto needed = gamma * gamma > T(tolerance) * alpha * beta + T(floor);
   if (!any_of(needed)) return false;
-  const T tangent = jacobi_tangent(beta - alpha, gamma);
-  const T cosine = T(1) / sqrt(T(1) + tangent * tangent);
-  const T c = select(needed, cosine, T(1));
-  const T s = select(needed, cosine * tangent, T(0));
+  const Rotation<T> rotation = jacobi_rotation(beta - alpha, gamma);
+  const T c = select(needed, rotation.c, T(1));
+  const T s = select(needed, rotation.s, T(0));
   rotate(B, p, q, c, s);
   rotate(V, p, q, c, s);
   return true;

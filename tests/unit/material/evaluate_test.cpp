@@ -193,7 +193,8 @@ TEST(Material, EnergyIgnoresRotationsOnBothSides) {
 }
 
 TEST(Material, StiffnessScaleOfFixedCorotated) {
-  EXPECT_NEAR(rest_stiffness_norm<3>(from_young_poisson(Density::FixedCorotated, 1e5, 0.4)), 524890.66, 0.005);
+  EXPECT_NEAR(rest_stiffness_norm<3>(from_young_poisson(Density::FixedCorotated, 1e5, 0.4)), 524890.66,
+              0.005);
 }
 
 TEST(Material, ExtrapolatedNeoHookeanIsNeoHookeanAboveItsThreshold) {

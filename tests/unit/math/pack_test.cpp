@@ -57,6 +57,24 @@ TYPED_TEST(PackTest, MasksKnowAnyAndAll) {
   }
 }
 
+TEST(Pack, TransposesStripsOfFourAndTwo) {
+  const auto check = [](auto pack) {
+    using P = decltype(pack);
+    P rows[P::width];
+    for (int i = 0; i < P::width; ++i) {
+      double line[P::width];
+      for (int j = 0; j < P::width; ++j) line[j] = 10 * i + j;
+      rows[i] = load<P>(line);
+    }
+    transpose(rows);
+    for (int i = 0; i < P::width; ++i) {
+      for (int j = 0; j < P::width; ++j) EXPECT_EQ(rows[i].v[j], 10 * j + i);
+    }
+  };
+  check(Pack<2, TestTag>{});
+  check(Pack<4, TestTag>{});
+}
+
 TEST(Pack, LoadsStoresAndGathersWithoutAlignment) {
   using P = Pack<4, TestTag>;
   const double source[6] = {9, 1, 2, 3, 4, 5};
@@ -68,6 +86,9 @@ TEST(Pack, LoadsStoresAndGathersWithoutAlignment) {
   EXPECT_EQ(target[5], 0);
   const P gathered = gather<P>(source, index);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(gathered.v[i], source[index[i]]);
+  const int pairs[4] = {2, 0, 1, 2};
+  const auto strided = gather<Twin<Pack<2, TestTag>>>(source + 1, pairs, 2);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(lane(strided, i), source[1 + 2 * pairs[i]]);
 }
 
 }  // namespace

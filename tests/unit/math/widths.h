@@ -8,7 +8,8 @@
 namespace lope::math {
 
 struct TestTag {};
-using ScalarTypes = ::testing::Types<double, Pack<2, TestTag>, Pack<4, TestTag>, Pack<8, TestTag>>;
+using ScalarTypes =
+    ::testing::Types<double, Pack<2, TestTag>, Pack<4, TestTag>, Pack<8, TestTag>, Twin<Pack<4, TestTag>>>;
 
 template <class T>
 inline constexpr int width = static_cast<int>(sizeof(T) / sizeof(double));
@@ -22,6 +23,14 @@ double lane(const Pack<W, TestTag>& value, int i) {
 template <int W>
 void set_lane(Pack<W, TestTag>& value, int i, double x) {
   value.v[i] = x;
+}
+template <class P>
+double lane(const Twin<P>& value, int i) {
+  return i < P::width ? value.first.v[i] : value.second.v[i - P::width];
+}
+template <class P>
+void set_lane(Twin<P>& value, int i, double x) {
+  (i < P::width ? value.first : value.second).v[i % P::width] = x;
 }
 
 }  // namespace lope::math

@@ -20,52 +20,65 @@ using material::Square;
 template <int d, int W, class Isa>
 struct KernelsOf {
   using T = math::Pack<W, Isa>;
+  // For the iterations (SVD, projection): two packs at a time where a batch holds them.
+  template <bool wide, class = void>
+  struct WideOf {
+    using Type = T;
+  };
+  template <class Unused>
+  struct WideOf<true, Unused> {
+    using Type = math::Twin<T>;
+  };
+  using Wide = typename WideOf<(2 * W <= lanes)>::Type;
   using L = Layout<d>;
-  using Hessian = material::StretchHessian<T, d>;
   static constexpr int nodes = d + 1;
   static constexpr int block = d * d;
 
-  [[gnu::always_inline]] static T row(const Row* rows, int index, int lane) {
-    return math::load<T>(rows[index].lane + lane);
+  template <class X = T>
+  [[gnu::always_inline]] static X row(const Row* rows, int index, int lane) {
+    return math::load<X>(rows[index].lane + lane);
   }
-  [[gnu::always_inline]] static void set_row(Row* rows, int index, int lane, T value) {
+  template <class X>
+  [[gnu::always_inline]] static void set_row(Row* rows, int index, int lane, X value) {
     math::store(rows[index].lane + lane, value);
   }
-  [[gnu::always_inline]] static Square<T, d> square(const Row* rows, int index, int lane) {
-    Square<T, d> result;
+  template <class X = T>
+  [[gnu::always_inline]] static Square<X, d> square(const Row* rows, int index, int lane) {
+    Square<X, d> result;
     for (int i = 0; i < d; ++i) {
-      for (int j = 0; j < d; ++j) result(i, j) = row(rows, index + d * i + j, lane);
+      for (int j = 0; j < d; ++j) result(i, j) = row<X>(rows, index + d * i + j, lane);
     }
     return result;
   }
-  [[gnu::always_inline]] static Column<T, d> stretches(const Row* state, int lane) {
-    Column<T, d> s;
-    for (int i = 0; i < d; ++i) s[i] = row(state, L::sigma + i, lane);
+  template <class X = T>
+  [[gnu::always_inline]] static Column<X, d> stretches(const Row* state, int lane) {
+    Column<X, d> s;
+    for (int i = 0; i < d; ++i) s[i] = row<X>(state, L::sigma + i, lane);
     return s;
   }
-  [[gnu::always_inline]] static material::Lame<T> lame(const Row* rest, int lane) {
-    return {row(rest, L::mu, lane), row(rest, L::lambda, lane)};
+  template <class X = T>
+  [[gnu::always_inline]] static material::Lame<X> lame(const Row* rest, int lane) {
+    return {row<X>(rest, L::mu, lane), row<X>(rest, L::lambda, lane)};
   }
 
   // Entry (i, a): component i of the edge from node 0 to node a+1.
-  [[gnu::always_inline]] static Square<T, d> edges(const IndexRow* node, int lane, const double* x) {
-    Square<T, d> result;
-    for (int w = 0; w < W; ++w) {
-      const double* origin = x + static_cast<std::int64_t>(d) * node[0].lane[lane + w];
-      for (int a = 0; a < d; ++a) {
-        const double* tip = x + static_cast<std::int64_t>(d) * node[a + 1].lane[lane + w];
-        for (int i = 0; i < d; ++i) result(i, a).v[w] = tip[i] - origin[i];
-      }
+  template <class X = T>
+  [[gnu::always_inline]] static Square<X, d> edges(const IndexRow* node, int lane, const double* x) {
+    Square<X, d> result;
+    for (int i = 0; i < d; ++i) {
+      const X origin = math::gather<X>(x + i, node[0].lane + lane, d);
+      for (int a = 0; a < d; ++a) result(i, a) = math::gather<X>(x + i, node[a + 1].lane + lane, d) - origin;
     }
     return result;
   }
 
   // A B.
-  [[gnu::always_inline]] static Square<T, d> product_of(const Square<T, d>& A, const Square<T, d>& B) {
-    Square<T, d> result;
+  template <class X>
+  [[gnu::always_inline]] static Square<X, d> product_of(const Square<X, d>& A, const Square<X, d>& B) {
+    Square<X, d> result;
     for (int i = 0; i < d; ++i) {
       for (int j = 0; j < d; ++j) {
-        T sum = A(i, 0) * B(0, j);
+        X sum = A(i, 0) * B(0, j);
         for (int k = 1; k < d; ++k) sum += A(i, k) * B(k, j);
         result(i, j) = sum;
       }
@@ -97,9 +110,9 @@ struct KernelsOf {
       const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
       Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
       const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
-      for (int lane = 0; lane < lanes; lane += W) {
-        const Square<T, d> F = product_of(edges(node, lane, x), square(rest, 0, lane));
-        math::SignedSvd<T, d> svd;
+      for (int lane = 0; lane < lanes; lane += Wide::width) {
+        const Square<Wide, d> F = product_of(edges<Wide>(node, lane, x), square<Wide>(rest, 0, lane));
+        math::SignedSvd<Wide, d> svd;
         math::signed_svd(F, svd);
         for (int i = 0; i < d; ++i) {
           for (int j = 0; j < d; ++j) {
@@ -183,21 +196,22 @@ struct KernelsOf {
       const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
       const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
       Row* out = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      Hessian h[lanes / W];
+      material::StretchHessian<Wide, d> h[lanes / Wide::width];
       material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += W) {
-          model.template hessian<T, d>(lame(rest, lane), stretches(state, lane), h[lane / W]);
+        for (int lane = 0; lane < lanes; lane += Wide::width) {
+          model.template hessian<Wide, d>(lame<Wide>(rest, lane), stretches<Wide>(state, lane),
+                                          h[lane / Wide::width]);
         }
       });
-      for (int lane = 0; lane < lanes; lane += W) {
-        Hessian& here = h[lane / W];
+      for (int lane = 0; lane < lanes; lane += Wide::width) {
+        material::StretchHessian<Wide, d>& here = h[lane / Wide::width];
         if (projected) project(here);
-        const T volume = row(rest, L::volume, lane);
+        const Wide volume = row<Wide>(rest, L::volume, lane);
         int index = 0;
         for (int i = 0; i < d; ++i) {
           for (int j = i; j < d; ++j) set_row(out, index++, lane, volume * here.stretch(i, j));
         }
-        const T half = T(0.5) * volume;
+        const Wide half = Wide(0.5) * volume;
         for (int pair = 0; pair < L::pairs; ++pair) {
           set_row(out, L::same + pair, lane, half * (here.flip[pair] + here.twist[pair]));
           set_row(out, L::crossed + pair, lane, half * (here.flip[pair] - here.twist[pair]));
@@ -206,11 +220,11 @@ struct KernelsOf {
     }
   }
 
-  [[gnu::always_inline]] static void project(Hessian& h) {
+  [[gnu::always_inline]] static void project(material::StretchHessian<Wide, d>& h) {
     math::project_psd(h.stretch);
     for (int pair = 0; pair < L::pairs; ++pair) {
-      h.flip[pair] = math::max(h.flip[pair], T(0));
-      h.twist[pair] = math::max(h.twist[pair], T(0));
+      h.flip[pair] = math::max(h.flip[pair], Wide(0));
+      h.twist[pair] = math::max(h.twist[pair], Wide(0));
     }
   }
 
@@ -308,18 +322,53 @@ struct KernelsOf {
     }
   }
 
-  static void scatter_blocks(const Blocks& blocks, const IndexRow* slots, int lane, int filled,
-                             double* values) {
-    const int count = filled - lane < W ? filled - lane : W;
-    for (int w = 0; w < count; ++w) {
-      for (int a = 0; a < nodes; ++a) {
-        for (int b = 0; b < nodes; ++b) {
-          double* target = values + static_cast<std::int64_t>(block) * slots[nodes * a + b].lane[lane + w];
-          const auto& entry = blocks.entry[a <= b ? Blocks::index(a, b) : Blocks::index(b, a)];
-          for (int i = 0; i < d; ++i) {
-            for (int j = 0; j < d; ++j) target[d * i + j] += entry[a <= b ? d * i + j : d * j + i][w];
-          }
+  // Adds one block of S elements at once: entries of one element become neighbours by transposing S rows.
+  static constexpr int S = W < 4 ? W : 4;
+  using Strip = math::Pack<S, Isa>;
+  template <bool transposed>
+  [[gnu::always_inline]] static void add_block(const double (&entry)[block][W], int offset,
+                                               double* const (&target)[S], int count) {
+    constexpr auto from = [](int k) { return transposed ? d * (k % d) + k / d : k; };
+    for (int first = 0; first + S <= block; first += S) {
+      Strip rows[S];
+      for (int k = 0; k < S; ++k) rows[k] = math::load<Strip>(entry[from(first + k)] + offset);
+      math::transpose(rows);
+      for (int w = 0; w < count; ++w) {
+        math::store(target[w] + first, math::load<Strip>(target[w] + first) + rows[w]);
+      }
+    }
+    for (int k = block / S * S; k < block; ++k) {
+      for (int w = 0; w < count; ++w) target[w][k] += entry[from(k)][offset + w];
+    }
+  }
+
+  [[gnu::always_inline]] static void scatter_strip(const Blocks& blocks, const IndexRow* slots, int lane,
+                                                   int offset, int count, double* values) {
+    for (int a = 0; a < nodes; ++a) {
+      for (int b = 0; b < nodes; ++b) {
+        double* target[S];
+        for (int w = 0; w < S; ++w) {
+          target[w] =
+              values + static_cast<std::int64_t>(block) * slots[nodes * a + b].lane[lane + offset + w];
         }
+        if (a <= b) {
+          add_block<false>(blocks.entry[Blocks::index(a, b)], offset, target, count);
+        } else {
+          add_block<true>(blocks.entry[Blocks::index(b, a)], offset, target, count);
+        }
+      }
+    }
+  }
+
+  // Padding stands last in a batch and is not scattered.
+  [[gnu::always_inline]] static void scatter_blocks(const Blocks& blocks, const IndexRow* slots, int lane,
+                                                    int filled, double* values) {
+    for (int offset = 0; offset < W; offset += S) {
+      const int count = filled - lane - offset;
+      if (count >= S) {
+        scatter_strip(blocks, slots, lane, offset, S, values);
+      } else if (count > 0) {
+        scatter_strip(blocks, slots, lane, offset, count, values);
       }
     }
   }

@@ -77,30 +77,34 @@ Camera frame_bounds(const geometry::Bounds& bounds, const FramingOptions& option
   // In camera coordinates (x right, y up, z forward) a point fits between the side planes of slope t if
   // |x − eye_x| ≤ t (z − eye_z): the two tight ones of each direction give the eye's place and distance.
   const double slope_y = std::tan(0.5 * radians(options.fov_degrees)) * (1 - options.margin);
-  const double slope_x = slope_y * options.aspect;
+  const double slope_left = slope_y * options.aspect;
+  const double slope_right = slope_left * (1 - 2 * options.legend_room);
   double right = -1e300, left = -1e300, top = -1e300, bottom = -1e300;
   for (const Vec3& corner : corners(box)) {
     const Vec3 d = corner - camera.target;
     const double x = d.dot(frame.right), y = d.dot(frame.up), z = d.dot(frame.forward);
-    right = std::max(right, x - slope_x * z);
-    left = std::max(left, -x - slope_x * z);
+    right = std::max(right, x - slope_right * z);
+    left = std::max(left, -x - slope_left * z);
     top = std::max(top, y - slope_y * z);
     bottom = std::max(bottom, -y - slope_y * z);
   }
-  const double distance = std::max((right + left) / (2 * slope_x), (top + bottom) / (2 * slope_y));
-  camera.eye = box.center() + 0.5 * (right - left) * frame.right + 0.5 * (top - bottom) * frame.up -
-               distance * frame.forward;
+  const double distance =
+      std::max((right + left) / (slope_left + slope_right), (top + bottom) / (2 * slope_y));
+  const double shift = 0.5 * (right - left - (slope_right - slope_left) * distance);
+  camera.eye =
+      box.center() + shift * frame.right + 0.5 * (top - bottom) * frame.up - distance * frame.forward;
   camera.target = camera.eye + distance * frame.forward;
   return camera;
 }
 
-Camera frame_flat(const geometry::Bounds& bounds, double aspect, double margin) {
+Camera frame_flat(const geometry::Bounds& bounds, double aspect, double margin, double legend_room) {
   const geometry::Bounds box = usable(bounds);
   Camera camera;
   camera.orthographic = true;
-  camera.target = box.center();
+  const double free_width = aspect * (1 - margin) * (1 - legend_room);
+  camera.ortho_height = std::max(box.extent().y() / (1 - margin), box.extent().x() / free_width);
+  camera.target = box.center() + Vec3(0.5 * legend_room * aspect * camera.ortho_height, 0, 0);
   camera.eye = camera.target + Vec3(0, 0, std::max(1.0, 2 * box.extent().norm()));
-  camera.ortho_height = std::max(box.extent().y(), box.extent().x() / aspect) / (1 - margin);
   return camera;
 }
 

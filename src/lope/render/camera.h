@@ -24,6 +24,7 @@ struct FramingOptions {
   double fov_degrees = 32;
   double aspect = 16.0 / 9.0;  // width over height of the picture
   double margin = 0.10;        // free part of the half-width or half-height, on each side
+  double legend_room = 0;      // part of the width to leave free at the right, say 0.15
 };
 
 // The nearest camera of the asked direction that sees the whole box with the margin: exact, from the four
@@ -32,7 +33,8 @@ struct FramingOptions {
 Camera frame_bounds(const geometry::Bounds& bounds, const FramingOptions& options = {});
 
 // Looks straight down −z upon a flat body in the xy-plane, orthographically.
-Camera frame_flat(const geometry::Bounds& bounds, double aspect, double margin = 0.08);
+Camera frame_flat(const geometry::Bounds& bounds, double aspect, double margin = 0.08,
+                  double legend_room = 0);
 
 // Right, up and forward unit vectors of a camera. An `up` along the view is replaced by some perpendicular
 // one.

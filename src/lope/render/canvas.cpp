@@ -30,8 +30,8 @@ SurfacePtr to_cairo(const Image& image) {
   const std::size_t stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface.get()));
   for (int y = 0; y < image.height; ++y) {
     auto* row = reinterpret_cast<std::uint32_t*>(data + stride * y);
-    const std::uint8_t* in = &image.rgb[3 * static_cast<std::size_t>(y) * image.width];
-    for (int x = 0; x < image.width; ++x, in += 3) {
+    const std::uint8_t* in = &image.rgb[static_cast<std::size_t>(image.channels) * y * image.width];
+    for (int x = 0; x < image.width; ++x, in += image.channels) {
       row[x] = 0xFF000000u | std::uint32_t{in[0]} << 16 | std::uint32_t{in[1]} << 8 | in[2];
     }
   }
@@ -219,12 +219,6 @@ Image Canvas::finish_image() {
     }
   }
   return image;
-}
-
-std::string Canvas::finish_png() {
-  std::string bytes;
-  cairo_surface_write_to_png_stream(state_->surface.get(), append, &bytes);
-  return bytes;
 }
 
 std::string Canvas::finish_svg() {

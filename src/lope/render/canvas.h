@@ -64,10 +64,9 @@ class Canvas {
   void clip(Point2 corner, double width, double height);
   void unclip();
 
-  // What has been drawn: pixels or the bytes of a PNG file (of blank and upon), or the text of an SVG
-  // file (of vector). Ends the drawing.
+  // What has been drawn: pixels (of blank and upon), or the text of an SVG file (of vector). Ends the
+  // drawing.
   Image finish_image();
-  std::string finish_png();
   std::string finish_svg();
 
  private:

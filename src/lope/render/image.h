@@ -1,10 +1,10 @@
-// The image that every part of this room draws into: io's, sRGB bytes.
+// The image that every part of this room draws into.
 #pragma once
 
 #include <lope/io/png.h>
 
 namespace lope::render {
 
-using Image = io::Image;
+using io::Image;
 
 }  // namespace lope::render

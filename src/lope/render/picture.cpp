@@ -182,6 +182,8 @@ struct Tracer::Packet {
   RTCRay8 shadow;
   std::array<Vector3f, lanes> origin, direction;
   std::array<Colour, lanes> throughput, gloss, gloss_light, radiance;
+  std::array<Colour, lanes> backdrop;  // on the screen, in front of the radiance by the part `haze`
+  std::array<float, lanes> haze;
   std::array<Hit, lanes> hit;
   std::array<std::uint64_t, 8> shift;  // of this pixel, one per decision
 };
@@ -524,7 +526,8 @@ void Tracer::aim(Packet& packet, int x, int y, int first) const {
     }
     packet.valid[lane] = -1;
     packet.throughput[lane] = {1, 1, 1};
-    packet.radiance[lane] = packet.gloss[lane] = packet.gloss_light[lane] = {};
+    packet.radiance[lane] = packet.gloss[lane] = packet.gloss_light[lane] = packet.backdrop[lane] = {};
+    packet.haze[lane] = 0;
   }
 }
 
@@ -586,7 +589,8 @@ void Tracer::trace(Packet& packet, int first) const {
       if (!found && floor == far_away) {
         packet.valid[lane] = 0;
         if (depth == 0) {
-          packet.radiance[lane] = background(direction);
+          packet.backdrop[lane] = background(direction);
+          packet.haze[lane] = 1;
         } else {
           packet.radiance[lane] = packet.radiance[lane] + packet.throughput[lane] * sky(direction) +
                                   packet.gloss[lane] * packet.gloss_light[lane];
@@ -598,8 +602,8 @@ void Tracer::trace(Packet& packet, int first) const {
       hit = on_floor ? ground_hit(packet, lane, floor) : surface_hit(packet, lane, depth == 0);
       if (on_floor && depth == 0) {  // the floor fades into the horizon
         const float fade = smooth_step(fade_start_, fade_end_, hit.point.norm());
-        packet.radiance[lane] = fade * scene_.background.horizon;
-        packet.throughput[lane] = (1 - fade) * packet.throughput[lane];
+        packet.backdrop[lane] = scene_.background.horizon;
+        packet.haze[lane] = fade;
         if (fade == 1) {
           packet.valid[lane] = 0;
           continue;
@@ -678,7 +682,8 @@ Colour Tracer::pixel(int x, int y) const {
     aim(packet, x, y, count);
     trace(packet, count);
     for (int lane = 0; lane < lanes; ++lane) {
-      const Colour c = packet.radiance[lane];
+      const Colour light = scene_.unlit ? packet.radiance[lane] : shoulder(packet.radiance[lane]);
+      const Colour c = mix(light, packet.backdrop[lane], packet.haze[lane]);
       sum = sum + c;
       const double value = std::sqrt(std::max(luminance(c), 0.0f));  // closer to what the eye sees
       const double delta = value - mean;
@@ -702,7 +707,7 @@ Image Tracer::render() const {
     const int x0 = static_cast<int>(index % columns) * tile, y0 = static_cast<int>(index / columns) * tile;
     for (int y = y0; y < std::min(y0 + tile, image.height); ++y) {
       for (int x = x0; x < std::min(x0 + tile, image.width); ++x) {
-        const Bytes bytes = to_bytes(scene_.unlit ? pixel(x, y) : shoulder(pixel(x, y)));
+        const Bytes bytes = to_bytes(pixel(x, y));
         std::uint8_t* out = &image.rgb[3 * (static_cast<std::size_t>(y) * image.width + x)];
         out[0] = bytes.r;
         out[1] = bytes.g;

@@ -74,7 +74,7 @@ struct Sky {
   Colour nadir = {0.22f, 0.22f, 0.22f};
 };
 
-// What is seen where nothing is; it sends no light.
+// What is seen where nothing is, exactly as given; it sends no light.
 struct Background {
   Colour top = srgb(0xD9E1EA);
   Colour horizon = srgb(0xF1F3F5);

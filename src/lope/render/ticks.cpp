@@ -39,6 +39,7 @@ std::vector<double> multiples(double low, double high, double step) {
   std::vector<double> values;
   const double slack = 1e-9 * (high - low);
   const double first = std::ceil((low - slack) / step), last = std::floor((high + slack) / step);
+  if (std::max(std::abs(first), std::abs(last)) > 1e15) return values;  // beyond what doubles tell apart
   for (double i = first; i <= last; ++i) values.push_back(i * step);
   return values;
 }
@@ -50,8 +51,8 @@ Ticks linear_ticks(double low, double high, int wanted) {
   if (!(high > low) || !std::isfinite(high - low)) return result;
   double step = nice_step(high - low, wanted);
   std::vector<double> values = multiples(low, high, step);
-  while (values.size() < 2) {
-    step = nice_step(step, 2);
+  for (int finer = 0; finer < 8 && values.size() < 2; ++finer) {
+    step = nice_step(step, 3);
     values = multiples(low, high, step);
   }
   const double largest = std::max(std::abs(low), std::abs(high));

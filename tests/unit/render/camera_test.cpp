@@ -44,6 +44,25 @@ RC_GTEST_PROP(Camera, FramingContainsTheBoundsTightly, ()) {
   RC_ASSERT(std::max(most_x, most_y) >= 0.9 - 1e-6);
 }
 
+RC_GTEST_PROP(Camera, RoomForALegendStaysFree, ()) {
+  geometry::Bounds box;
+  box.add({0, 0, 0});
+  box.add({number(1, 20), number(1, 20), number(1, 20)});
+  FramingOptions options;
+  options.azimuth_degrees = number(-180, 180);
+  options.legend_room = 0.2;
+  const Camera camera = frame_bounds(box, options);
+  const Camera flat = frame_flat(box, options.aspect, 0.1, 0.2);
+  for (const Vec3& corner : corners(box)) {
+    for (const Camera* each : {&camera, &flat}) {
+      const Vec3 p = project(*each, options.aspect, corner);
+      RC_ASSERT(p.x() <= 0.6 + 1e-9);
+      RC_ASSERT(p.x() >= -1 - 1e-9);
+      RC_ASSERT(std::abs(p.y()) <= 1 + 1e-9);
+    }
+  }
+}
+
 TEST(Camera, FlatFramingContainsTheBodyUpright) {
   geometry::Bounds box;
   box.add({-3, 1, 0});

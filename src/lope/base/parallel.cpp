@@ -1,6 +1,7 @@
 #include <lope/base/parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
 
 namespace lope {
 namespace {
@@ -65,6 +67,17 @@ double parallel_max(std::size_t size, std::size_t grain, const ChunkSum& partial
     largest = std::max(largest, part);
   }
   return largest;
+}
+
+void parallel_tasks(std::size_t count, const TaskBody& body) {
+  std::atomic<std::size_t> next{0};
+  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t) {
+    body(next++, static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()));
+  });
+}
+
+std::size_t worker_count() {
+  return static_cast<std::size_t>(std::max(tbb::this_task_arena::max_concurrency(), thread_count()));
 }
 
 void parallel_pair(const std::function<void()>& first, const std::function<void()>& second) {

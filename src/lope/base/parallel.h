@@ -43,6 +43,14 @@ void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
   });
 }
 
+// Runs body(task, worker) for the tasks 0 … count − 1, which may differ much in size: they start in this
+// order, each as soon as a thread is free. Tasks that run at the same time have different workers, all below
+// worker_count(), so that a worker's number can choose the scratch memory. The body must not start parallel
+// work itself.
+using TaskBody = std::function<void(std::size_t task, std::size_t worker)>;
+void parallel_tasks(std::size_t count, const TaskBody& body);
+std::size_t worker_count();
+
 // Runs two independent pieces of work, side by side where there are threads for it.
 void parallel_pair(const std::function<void()>& first, const std::function<void()>& second);
 

@@ -1,43 +1,25 @@
-// Sparse direct solves: nested dissection of the block graph (METIS), then CHOLMOD's supernodal LLᵀ on the
-// scalar matrix. Symbolic work once per pattern.
-//
-// CHOLMOD's time is BLAS time. The build puts the sequential BLIS in front of any other BLAS because it picks
-// its kernels from the CPU's features (an OpenBLAS that does not know the CPU silently runs several times
-// slower); blas_kernels() tells what it picked.
+// Sparse direct solves. Symbolic work once per pattern.
 #pragma once
 
-#include <lope/linalg/preconditioner.h>
-
-#include <memory>
-#include <string>
+#include <lope/linalg/cholmod.h>
+#include <lope/linalg/sparse_cholesky.h>
 
 namespace lope::linalg {
 
-// Definite: LLᵀ, update() fails on a matrix that is not positive definite.
-// Indefinite: LDLᵀ without pivoting, update() fails on a zero pivot only (and is several times slower).
-enum class Factorization { Definite, Indefinite };
+// LLᵀ of a positive definite matrix; update() fails on any other.
+using Cholesky = SparseCholesky<double>;
 
-class Cholesky final : public Preconditioner {
+// LDLᵀ without pivoting of a symmetric matrix that may be indefinite; update() fails on a zero pivot only.
+// Much slower, and only as accurate as its smallest pivot allows.
+class IndefiniteCholesky final : public Preconditioner {
  public:
-  explicit Cholesky(Factorization kind = Factorization::Definite);
-  ~Cholesky() override;
-
-  bool update(const BlockMatrix& matrix) override;
-  // Exact up to rounding.
-  void apply(ConstVector r, Vector z) override;
-
-  // Memory of the factor and flops of one factorisation, known after the first update().
-  double factor_bytes() const;
-  double factor_flops() const;
+  bool update(const BlockMatrix& matrix) override { return factor_.update(matrix); }
+  void apply(ConstVector r, Vector z) override { factor_.apply(r, z); }
+  double factor_bytes() const { return factor_.factor_bytes(); }
+  double factor_flops() const { return factor_.factor_flops(); }
 
  private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  CholmodFactor factor_{CholmodFactor::Kind::Indefinite};
 };
-
-// Name of the kernels that the BLAS chose for this CPU, e.g. "zen3", "skx".
-std::string blas_kernels();
-// Measured dgemm speed of one thread in flop/s (about 50 ms of work).
-double measure_blas();
 
 }  // namespace lope::linalg

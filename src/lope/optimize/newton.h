@@ -55,7 +55,7 @@ class PlainNewton final : public Minimizer {
                             const MinimizerOptions& options) override;
 
  private:
-  linalg::Cholesky factor_{linalg::Factorization::Indefinite};
+  linalg::IndefiniteCholesky factor_;
   std::vector<double> gradient_, direction_;
 };
 

@@ -1,6 +1,7 @@
 #include <lope/base/parallel.h>
 #include <lope/base/random.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -29,6 +30,27 @@ TEST(Parallel, ForVisitsEveryIndexOnce) {
   std::vector<int> visits(1000, 0);
   parallel_for(visits.size(), 7, [&](std::size_t i) { ++visits[i]; });
   for (const int count : visits) EXPECT_EQ(count, 1);
+}
+
+TEST(Parallel, TasksRunOnceAndWorkersNeverShare) {
+  for (const int threads : {1, 2, 0}) {
+    const ThreadLimit limit(threads);
+    std::vector<int> visits(300, 0);
+    std::vector<std::atomic<int>> busy(worker_count());
+    std::atomic<bool> shared{false};
+    parallel_tasks(visits.size(), [&](std::size_t task, std::size_t worker) {
+      if (worker >= busy.size() || busy[worker]++ != 0) {
+        shared = true;
+        return;
+      }
+      double work = 0;
+      for (std::size_t i = 0; i < 1000; ++i) work += random_unit(task, i);
+      visits[task] += work > 0;
+      --busy[worker];
+    });
+    EXPECT_FALSE(shared);
+    for (const int count : visits) EXPECT_EQ(count, 1);
+  }
 }
 
 TEST(Parallel, MaxReportsNaN) {

@@ -56,7 +56,7 @@ TEST_P(Solvers, CholeskyRefusesIndefiniteAndRecovers) {
 
 TEST_P(Solvers, IndefiniteFactorSolvesIndefinite) {
   const BlockMatrix a = random_matrix(5, GetParam(), 0);
-  Cholesky factor(Factorization::Indefinite);
+  IndefiniteCholesky factor;
   ASSERT_TRUE(factor.update(a));
   const auto b = random_vector(a.size(), 4);
   std::vector<double> y(a.size());

@@ -1,12 +1,12 @@
 #include <lope/base/log.h>
 #include <lope/base/timer.h>
-#include <lope/linalg/cholesky.h>
+#include <lope/linalg/cholmod.h>
+#include <lope/linalg/nested_dissection.h>
 
 #include <cassert>
 #include <vector>
 
 #include <cholmod.h>
-#include <metis.h>
 
 // BLIS (no header needed for these): the architecture it dispatches to, and the standard dgemm.
 extern "C" {
@@ -15,6 +15,9 @@ const char* bli_arch_string(int id);
 void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
+// OpenMP, which CHOLMOD brings along in some builds and not in others.
+[[gnu::weak]] int omp_get_max_active_levels(void);
+[[gnu::weak]] void omp_set_max_active_levels(int levels);
 }
 
 namespace lope::linalg {
@@ -22,35 +25,11 @@ namespace {
 
 using Index = SuiteSparse_long;
 
-// Fill-reducing order of the block rows: order[k] is the row eliminated k-th.
-std::vector<Index> nested_dissection(const BlockPattern& pattern) {
-  const int n = pattern.rows();
-  std::vector<idx_t> start(static_cast<std::size_t>(n) + 1, 0);
-  std::vector<idx_t> neighbours;
-  neighbours.reserve(static_cast<std::size_t>(pattern.blocks()));
-  for (int row = 0; row < n; ++row) {
-    const auto begin = static_cast<std::size_t>(pattern.row_start()[static_cast<std::size_t>(row)]);
-    const auto end = static_cast<std::size_t>(pattern.row_start()[static_cast<std::size_t>(row) + 1]);
-    for (std::size_t slot = begin; slot < end; ++slot) {
-      if (pattern.column()[slot] != row) neighbours.push_back(pattern.column()[slot]);
-    }
-    start[static_cast<std::size_t>(row) + 1] = static_cast<idx_t>(neighbours.size());
-  }
-  idx_t count = n;
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;
-  std::vector<idx_t> order(static_cast<std::size_t>(n)), inverse(static_cast<std::size_t>(n));
-  neighbours.resize(std::max<std::size_t>(neighbours.size(), 1));
-  METIS_NodeND(&count, start.data(), neighbours.data(), nullptr, options, order.data(), inverse.data());
-  return {order.begin(), order.end()};
-}
-
-std::vector<Index> expand(const std::vector<Index>& block_order, int block_size) {
+std::vector<Index> expand(const std::vector<int>& block_order, int block_size) {
   std::vector<Index> order;
   order.reserve(block_order.size() * static_cast<std::size_t>(block_size));
-  for (const Index row : block_order) {
-    for (int i = 0; i < block_size; ++i) order.push_back(row * block_size + i);
+  for (const int row : block_order) {
+    for (int i = 0; i < block_size; ++i) order.push_back(Index{row} * block_size + i);
   }
   return order;
 }
@@ -60,17 +39,39 @@ void report(int status, const char* file, int line, const char* message) {
   log_warning("CHOLMOD: {} ({}:{})", message, file, line);
 }
 
+// While it lives, OpenMP regions entered by this thread run on this thread alone: CHOLMOD's own threads would
+// compete with ours.
+class OpenMpOff {
+ public:
+  OpenMpOff() {
+    if (!available()) return;
+    levels_ = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+  }
+  ~OpenMpOff() {
+    if (available()) omp_set_max_active_levels(levels_);
+  }
+  OpenMpOff(const OpenMpOff&) = delete;
+  OpenMpOff& operator=(const OpenMpOff&) = delete;
+
+ private:
+  static bool available() {
+    return omp_get_max_active_levels != nullptr && omp_set_max_active_levels != nullptr;
+  }
+  int levels_ = 0;
+};
+
 }  // namespace
 
-struct Cholesky::Implementation {
-  explicit Implementation(Factorization factorization) : kind(factorization) {
+struct CholmodFactor::Implementation {
+  explicit Implementation(Kind kind) {
     cholmod_l_start(&common);
     common.print = 0;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_GIVEN;
     common.postorder = true;
-    common.supernodal = kind == Factorization::Definite ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
-    common.final_ll = kind == Factorization::Definite;
+    common.supernodal = kind == Kind::Supernodal ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
+    common.final_ll = kind == Kind::Supernodal;
     common.try_catch = true;
     common.error_handler = report;
   }
@@ -146,7 +147,6 @@ struct Cholesky::Implementation {
     return factor != nullptr;
   }
 
-  Factorization kind;
   cholmod_common common{};
   cholmod_sparse* matrix = nullptr;
   cholmod_factor* factor = nullptr;
@@ -156,10 +156,11 @@ struct Cholesky::Implementation {
   std::uint64_t pattern_id = 0;
 };
 
-Cholesky::Cholesky(Factorization kind) : implementation_(std::make_unique<Implementation>(kind)) {}
-Cholesky::~Cholesky() = default;
+CholmodFactor::CholmodFactor(Kind kind) : implementation_(std::make_unique<Implementation>(kind)) {}
+CholmodFactor::~CholmodFactor() = default;
 
-bool Cholesky::update(const BlockMatrix& matrix) {
+bool CholmodFactor::update(const BlockMatrix& matrix) {
+  const OpenMpOff single_thread;
   Implementation& m = *implementation_;
   if (m.pattern_id != matrix.pattern().id() && !m.analyze(matrix)) return false;
   m.copy_values(matrix);
@@ -167,7 +168,8 @@ bool Cholesky::update(const BlockMatrix& matrix) {
   return done && m.common.status == CHOLMOD_OK && m.factor->minor == m.factor->n;
 }
 
-void Cholesky::apply(ConstVector r, Vector z) {
+void CholmodFactor::apply(ConstVector r, Vector z) {
+  const OpenMpOff single_thread;
   Implementation& m = *implementation_;
   assert(m.factor != nullptr && r.size() == m.factor->n);
   cholmod_dense right{};
@@ -182,14 +184,14 @@ void Cholesky::apply(ConstVector r, Vector z) {
   copy({result, r.size()}, z);
 }
 
-double Cholesky::factor_bytes() const {
+double CholmodFactor::factor_bytes() const {
   const cholmod_factor* factor = implementation_->factor;
   return factor == nullptr
              ? 0
              : static_cast<double>(factor->is_super ? factor->xsize : factor->nzmax) * sizeof(double);
 }
 
-double Cholesky::factor_flops() const { return implementation_->common.fl; }
+double CholmodFactor::factor_flops() const { return implementation_->common.fl; }
 
 std::string blas_kernels() { return bli_arch_string(bli_arch_query_id()); }
 

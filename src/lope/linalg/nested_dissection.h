@@ -1,0 +1,14 @@
+// A fill-reducing order of the block rows of a sparse matrix: nested dissection of its graph by METIS
+// (Karypis & Kumar 1998). The same pattern always gives the same order.
+#pragma once
+
+#include <lope/linalg/block_matrix.h>
+
+#include <vector>
+
+namespace lope::linalg {
+
+// order[k] is the block row to be eliminated k-th.
+std::vector<int> nested_dissection(const BlockPattern& pattern);
+
+}  // namespace lope::linalg

@@ -1,0 +1,546 @@
+#include <lope/base/log.h>
+#include <lope/base/parallel.h>
+#include <lope/linalg/dense_kernels.h>
+#include <lope/linalg/sparse_cholesky.h>
+#include <lope/linalg/sparse_cholesky_symbolic.h>
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <vector>
+
+namespace lope::linalg {
+namespace {
+
+using Offset = std::ptrdiff_t;
+
+// Columns of a panel that are factorised together; a multiple of every sliver.
+constexpr int column_block = 96;
+// Slivers in a side of the tiles that parallel loops inside a front work on.
+constexpr int tile_slivers = 8;
+// Subtrees have at most this part of the work.
+constexpr double subtree_part = 1.0 / 32;
+// Numbers that are worth a task of their own in memory-bound loops.
+constexpr Offset memory_grain = 32768;
+
+// Memory that is not cleared, aligned for the widest vectors.
+template <class T>
+class Memory {
+ public:
+  void resize(Offset size) {
+    if (size <= size_) return;
+    data_.reset();
+    size_ = 0;
+    data_.reset(static_cast<T*>(::operator new[](static_cast<std::size_t>(size) * sizeof(T), alignment)));
+    size_ = size;
+  }
+  T* data() { return data_.get(); }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Delete {
+    void operator()(T* data) const { ::operator delete[](data, alignment); }
+  };
+  std::unique_ptr<T, Delete> data_;
+  Offset size_ = 0;
+};
+
+// A front in numbers of T: where its parts are.
+struct Front {
+  int w = 0;
+  int m = 0;
+  Offset panel = 0;   // in the factor
+  Offset vector = 0;  // in the update vectors of a solve
+  Offset update = 0;  // in the kept update matrices, or in a worker's stack
+  bool kept = false;
+};
+
+// The supernodes [first, last] of a subtree, or of a subtree that runs as a task.
+struct Subtree {
+  int first;
+  int last;
+  double work;
+};
+
+// Positions on two stacks that grow towards each other.
+class TwoStacks {
+ public:
+  // Places `size` numbers on the stack `end` (0 or 1) for front s.
+  void push(int s, int end, Offset size) {
+    placed_.push_back({s, end, end == 0 ? top_[0] : top_[1] + size});
+    top_[end] += size;
+    peak_ = std::max(peak_, top_[0] + top_[1]);
+  }
+  void pop(int end, Offset size) { top_[end] -= size; }
+  Offset peak() const { return peak_; }
+  // Once all is placed: the positions in an array of peak() numbers that starts at `base`.
+  void assign(std::vector<Front>& fronts, Offset base) const {
+    for (const Placed& p : placed_) fronts[p.front].update = base + (p.end == 0 ? p.at : peak_ - p.at);
+  }
+
+ private:
+  struct Placed {
+    int front;
+    int end;
+    Offset at;
+  };
+  std::vector<Placed> placed_;
+  Offset top_[2] = {0, 0};
+  Offset peak_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+struct SparseCholesky<T>::Implementation {
+  explicit Implementation(Isa isa) : kernels(dense_kernels<T>(isa)), layout(kernels) {}
+
+  // What a task needs for itself.
+  struct Workspace {
+    Memory<T> stack;
+    Memory<T> below;    // the part of a solution that multiplies L21ᵀ
+    Memory<T> scratch;  // of the backward kernels
+    std::vector<Offset>
+        offset;  // of every row of a front in its panel: entry (i, j) is at offset[i] + j·stride[i]
+    std::vector<Offset> stride;
+    std::vector<Segment> segments;
+  };
+
+  // ---- symbolic ----
+
+  void prepare(const BlockMatrix& matrix) {
+    pattern_id = 0;
+    block_size = matrix.block_size();
+    symbolic = analyze(matrix.pattern(), block_size);
+    size_fronts();
+    cut_tree();
+    place_updates();
+    factor.resize(factor_size);
+    inverse.resize(static_cast<Offset>(matrix.size()));
+    vectors.resize(vectors_size);
+    solution.resize(static_cast<Offset>(matrix.size()));
+    kept_updates.resize(kept_size);
+    pattern_id = matrix.pattern().id();
+  }
+
+  void size_fronts() {
+    fronts.assign(symbolic.supernodes(), {});
+    factor_size = vectors_size = 0;
+    largest_w = largest_n = 0;
+    flops = 0;
+    for (int s = 0; s < symbolic.supernodes(); ++s) {
+      Front& front = fronts[s];
+      front.w = symbolic.columns(s) * block_size;
+      front.m = static_cast<int>(symbolic.rows(s).size()) * block_size;
+      front.panel = factor_size;
+      front.vector = vectors_size;
+      factor_size += layout.diagonal_size(front.w) + layout.below_size(front.w, front.m);
+      factor_size = (factor_size + line - 1) / line * line;
+      vectors_size += layout.padded(front.m);
+      largest_w = std::max(largest_w, front.w);
+      largest_n = std::max(largest_n, front.w + front.m);
+      flops += front_flops(front.w, front.m);
+    }
+  }
+
+  void cut_tree() {
+    const int count = symbolic.supernodes();
+    std::vector<double> work(count, 0);
+    std::vector<int> first(count);
+    std::iota(first.begin(), first.end(), 0);
+    double total = 0;
+    for (int s = 0; s < count; ++s) {
+      const double own = front_flops(fronts[s].w, fronts[s].m) + 10.0 * fronts[s].m * fronts[s].m + 1000;
+      work[s] += own;
+      total += own;
+      if (!symbolic.children(s).empty()) first[s] = first[symbolic.children(s).front()];
+      if (symbolic.parent[s] >= 0) work[symbolic.parent[s]] += work[s];
+    }
+    subtrees.clear();
+    top.clear();
+    for (int s = 0; s < count; ++s) {
+      if (work[s] > subtree_part * total) {
+        top.push_back(s);
+      } else if (symbolic.parent[s] < 0 || work[symbolic.parent[s]] > subtree_part * total) {
+        subtrees.push_back({first[s], s, work[s]});
+      }
+    }
+    std::stable_sort(subtrees.begin(), subtrees.end(),
+                     [](const Subtree& a, const Subtree& b) { return a.work > b.work; });
+  }
+
+  void place_updates() {
+    const int count = symbolic.supernodes();
+    std::vector<int> parity(count, 0);
+    for (int s = count - 1; s >= 0; --s) {
+      if (symbolic.parent[s] >= 0) parity[s] = 1 - parity[symbolic.parent[s]];
+    }
+    kept_size = 0;
+    for (const Subtree& subtree : subtrees) {
+      Front& root = fronts[subtree.last];
+      root.kept = true;
+      root.update = kept_size;
+      kept_size += update_size(subtree.last);
+    }
+    for (const int s : top) fronts[s].kept = true;
+    // The children's update matrices leave when that of s is complete; `here` tells which of them are on the
+    // stacks.
+    const auto process = [&](TwoStacks& stacks, int s, const auto& here) {
+      if (here(s)) stacks.push(s, parity[s], update_size(s));
+      for (const int c : symbolic.children(s)) {
+        if (here(c)) stacks.pop(parity[c], update_size(c));
+      }
+    };
+    stack_size = 0;
+    for (const Subtree& subtree : subtrees) {
+      TwoStacks stacks;
+      for (int s = subtree.first; s <= subtree.last; ++s) {
+        process(stacks, s, [&](int node) { return node != subtree.last; });
+      }
+      stacks.assign(fronts, 0);
+      stack_size = std::max(stack_size, stacks.peak());
+    }
+    std::vector<bool> in_top(count, false);
+    for (const int s : top) in_top[s] = true;
+    TwoStacks stacks;
+    for (const int s : top) process(stacks, s, [&](int node) { return in_top[node]; });
+    stacks.assign(fronts, kept_size);
+    kept_size += stacks.peak();
+  }
+
+  Offset update_size(int s) const { return (layout.update_size(fronts[s].m) + line - 1) / line * line; }
+
+  void prepare_workspaces() {
+    if (workspaces.size() < worker_count()) workspaces.resize(worker_count());
+    for (Workspace& workspace : workspaces) {
+      workspace.offset.resize(largest_n);
+      workspace.stride.resize(largest_n);
+      workspace.segments.reserve(largest_n);
+      workspace.below.resize(layout.padded(largest_n));
+      workspace.scratch.resize(Offset(largest_w) * layout.sliver);
+      workspace.stack.resize(stack_size);
+    }
+  }
+
+  // ---- numeric ----
+
+  Panel<T> panel(int s) {
+    const Front& front = fronts[s];
+    T* data = factor.data() + front.panel;
+    return {data, data + layout.diagonal_size(front.w),
+            inverse.data() + Offset(symbolic.first_column[s]) * block_size, front.w, front.m};
+  }
+  T* update_matrix(int s, Workspace& workspace) {
+    return (fronts[s].kept ? kept_updates.data() : workspace.stack.data()) + fronts[s].update;
+  }
+
+  // body(begin, end) over [0, count), in parallel chunks for the fronts above the cut.
+  template <class Body>
+  static void loop(bool parallel, int count, int grain, const Body& body) {
+    if (count <= 0) return;
+    if (!parallel || count <= grain) return body(0, count);
+    parallel_chunks(
+        static_cast<std::size_t>(count), static_cast<std::size_t>(grain),
+        [&](std::size_t begin, std::size_t end) { body(static_cast<int>(begin), static_cast<int>(end)); });
+  }
+
+  // Where the rows of front s are in its panel.
+  void find_rows(int s, Workspace& workspace) {
+    const Front& front = fronts[s];
+    const auto fill = [&](int rows, Offset* offset, Offset* stride, const auto& start) {
+      for (int i = 0, row = 0; row < rows; ++i) {
+        const Offset height = layout.height(rows, i), first = start(i);
+        for (Offset k = 0; k < layout.sliver && row < rows; ++k, ++row) {
+          offset[row] = first + k;
+          stride[row] = height;
+        }
+      }
+    };
+    fill(front.w, workspace.offset.data(), workspace.stride.data(),
+         [&](int i) { return layout.diagonal_offset(i); });
+    fill(front.m, workspace.offset.data() + front.w, workspace.stride.data() + front.w,
+         [&](int i) { return layout.diagonal_size(front.w) + layout.below_offset(front.w, i); });
+  }
+
+  void add_matrix(const BlockMatrix& matrix, int s, Workspace& workspace) {
+    const int b = block_size;
+    T* target = factor.data() + fronts[s].panel;
+    for (const SymbolicCholesky::Entry& entry : symbolic.entries(s)) {
+      const double* block = matrix.block(entry.slot);
+      for (int i = 0; i < b; ++i) {
+        const int row = entry.row * b + i;
+        T* to = target + workspace.offset[row] + entry.column * b * workspace.stride[row];
+        const int columns = entry.row == entry.column ? i + 1 : b;
+        for (int j = 0; j < columns; ++j) to[j * workspace.stride[row]] = static_cast<T>(block[j * b + i]);
+      }
+    }
+  }
+
+  // Child columns [begin, end) counted from the first row of `runs`: body(first, last, parent column of the
+  // first).
+  template <class Body>
+  void for_columns(std::span<const SymbolicCholesky::Run> runs, int begin, int end, const Body& body) const {
+    for (const SymbolicCholesky::Run& run : runs) {
+      const int child = run.child * block_size;
+      const int first = std::max(child, begin), last = std::min(child + run.length * block_size, end);
+      if (first < last) body(first, last, run.parent * block_size + (first - child));
+    }
+  }
+
+  void add_child_to_panel(int s, int child, Workspace& workspace, bool parallel) {
+    const auto runs = symbolic.runs(child);
+    const auto in_columns = runs.first(symbolic.run_below[child] - symbolic.run_start[child]);
+    if (in_columns.empty()) return;
+    // Cut the runs where the slivers of the panel end.
+    auto& segments = workspace.segments;
+    segments.clear();
+    for (const SymbolicCholesky::Run& run : runs) {
+      const int rows = run.length * block_size, child_row = run.child * block_size;
+      const int parent_row = run.parent * block_size;
+      for (int k = 0; k < rows;) {
+        const int row = parent_row + k, in_part = row < fronts[s].w ? row : row - fronts[s].w;
+        const auto left = static_cast<int>(layout.sliver - in_part % layout.sliver);
+        const int length = std::min(rows - k, left);
+        segments.push_back({child_row + k, length, workspace.offset[row], workspace.stride[row]});
+        k += length;
+      }
+    }
+    const int columns = in_columns.back().child * block_size + in_columns.back().length * block_size;
+    loop(parallel, columns, 24, [&](int begin, int end) {
+      for_columns(in_columns, begin, end, [&](int first, int last, int parent) {
+        kernels.add_to_panel({update_matrix(child, workspace), fronts[child].m, first, last, parent},
+                             segments.data(), static_cast<int>(segments.size()),
+                             factor.data() + fronts[s].panel);
+      });
+    });
+  }
+  void add_child_to_update(int s, int child, Workspace& workspace, bool parallel) {
+    const auto below = symbolic.runs(child).subspan(symbolic.run_below[child] - symbolic.run_start[child]);
+    if (below.empty()) return;
+    const int w = fronts[s].w, m = fronts[child].m;
+    auto& segments = workspace.segments;
+    segments.clear();
+    for (const SymbolicCholesky::Run& run : below) {
+      segments.push_back({run.child * block_size, run.length * block_size, run.parent * block_size - w, 0});
+    }
+    const int start = below.front().child * block_size;
+    loop(parallel, m - start, 24, [&](int begin, int end) {
+      for_columns(below, start + begin, start + end, [&](int first, int last, int parent) {
+        kernels.add_to_update({update_matrix(child, workspace), m, first, last, parent - w}, segments.data(),
+                              static_cast<int>(segments.size()), update_matrix(s, workspace), fronts[s].m);
+      });
+    });
+  }
+
+  // The column of the panel whose pivot is not positive, or −1.
+  int factor_panel(const Panel<T>& panel, bool parallel) {
+    const auto sliver = static_cast<int>(layout.sliver);
+    const int rows = layout.slivers(panel.w) + layout.slivers(panel.m);
+    for (int c0 = 0; c0 < panel.w; c0 += column_block) {
+      const int c1 = std::min(c0 + column_block, panel.w);
+      if (c0 > 0) {
+        const int first = c0 / sliver;
+        loop(parallel, rows - first, tile_slivers,
+             [&](int begin, int end) { kernels.update(panel, c0, c1, first + begin, first + end); });
+      }
+      const int failed = kernels.diagonal(panel, c0, c1);
+      if (failed >= 0) return failed;
+      const int below = layout.slivers(c1);
+      loop(parallel, rows - below, tile_slivers,
+           [&](int begin, int end) { kernels.solve(panel, c0, c1, below + begin, below + end); });
+    }
+    return -1;
+  }
+
+  void form_update(const Panel<T>& panel, T* u, bool parallel) {
+    const int slivers = layout.slivers(panel.m);
+    const int tiles = (slivers + tile_slivers - 1) / tile_slivers;
+    // Tiles of the lower triangle, numbered by columns.
+    loop(parallel, tiles * (tiles + 1) / 2, 1, [&](int begin, int end) {
+      int tile = 0;
+      for (int j = 0; j < tiles && tile < end; tile += tiles - j, ++j) {
+        for (int i = std::max(j, j + begin - tile); i < tiles && tile + i - j < end; ++i) {
+          kernels.outer_product(panel, u, i * tile_slivers, std::min((i + 1) * tile_slivers, slivers),
+                                j * tile_slivers, std::min((j + 1) * tile_slivers, slivers));
+        }
+      }
+    });
+  }
+
+  // The number of the first column whose pivot is not positive, or −1.
+  int factor_front(const BlockMatrix& matrix, int s, Workspace& workspace, bool parallel) {
+    const Panel<T> part = panel(s);
+    const auto size = layout.diagonal_size(part.w) + layout.below_size(part.w, part.m);
+    loop(parallel, static_cast<int>((size + memory_grain - 1) / memory_grain), 1, [&](int begin, int end) {
+      std::fill(part.diagonal + begin * memory_grain, part.diagonal + std::min(end * memory_grain, size),
+                T(0));
+    });
+    find_rows(s, workspace);
+    add_matrix(matrix, s, workspace);
+    for (const int child : symbolic.children(s)) add_child_to_panel(s, child, workspace, parallel);
+    const int failed = factor_panel(part, parallel);
+    if (failed >= 0) return symbolic.first_column[s] * block_size + failed;
+    if (part.m == 0) return -1;
+    form_update(part, update_matrix(s, workspace), parallel);
+    for (const int child : symbolic.children(s)) add_child_to_update(s, child, workspace, parallel);
+    return -1;
+  }
+
+  // The row of the matrix whose pivot is not positive, or −1.
+  std::int64_t factorize(const BlockMatrix& matrix) {
+    // Every subtree is tried, even after another one has failed, so that the answer does not depend on the
+    // threads.
+    failures.assign(subtrees.size(), -1);
+    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      int& failed = failures[task];
+      for (int s = subtrees[task].first; s <= subtrees[task].last && failed < 0; ++s) {
+        failed = factor_front(matrix, s, workspaces[worker], false);
+      }
+    });
+    int failed = -1;
+    for (const int column : failures) {
+      if (column >= 0 && (failed < 0 || column < failed)) failed = column;
+    }
+    for (std::size_t k = 0; k < top.size() && failed < 0; ++k) {
+      failed = factor_front(matrix, top[k], workspaces[0], true);
+    }
+    if (failed < 0) return -1;
+    return std::int64_t(symbolic.order[failed / block_size]) * block_size + failed % block_size;
+  }
+
+  // ---- solves ----
+
+  T* columns_of(int s) { return solution.data() + Offset(symbolic.first_column[s]) * block_size; }
+
+  void forward(int s, bool parallel) {
+    const Panel<T> part = panel(s);
+    T* x = columns_of(s);
+    T* y = vectors.data() + fronts[s].vector;
+    std::fill(y, y + layout.padded(part.m), T(0));
+    for (const int child : symbolic.children(s)) {
+      const T* from = vectors.data() + fronts[child].vector;
+      for (const SymbolicCholesky::Run& run : symbolic.runs(child)) {
+        const int at = run.parent * block_size;
+        T* to = at < part.w ? x + at : y + (at - part.w);
+        for (int k = 0; k < run.length * block_size; ++k) to[k] += from[run.child * block_size + k];
+      }
+    }
+    kernels.forward_diagonal(part, x);
+    const auto grain = static_cast<int>(std::max<Offset>(1, memory_grain / (layout.sliver * part.w)));
+    loop(parallel, layout.slivers(part.m), grain,
+         [&](int begin, int end) { kernels.forward_below(part, x, y, begin, end); });
+  }
+
+  void backward(int s, Workspace& workspace, bool parallel) {
+    const Panel<T> part = panel(s);
+    T* x = columns_of(s);
+    T* y = workspace.below.data();
+    const auto rows = symbolic.rows(s);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const T* from = solution.data() + Offset(rows[i]) * block_size;
+      std::copy(from, from + block_size, y + static_cast<Offset>(i) * block_size);
+    }
+    std::fill(y + part.m, y + layout.padded(part.m), T(0));
+    const auto grain = static_cast<int>(std::max<Offset>(layout.sliver, memory_grain / (part.m + 1)));
+    T* scratch = workspace.scratch.data();
+    if (part.m > 0) {
+      loop(parallel, part.w, grain, [&](int begin, int end) {
+        kernels.backward_below(part, y, x, begin, end, scratch + begin * layout.sliver);
+      });
+    }
+    kernels.backward_diagonal(part, x, scratch);
+  }
+
+  void solve(ConstVector r, Vector z) {
+    prepare_workspaces();
+    const int b = block_size;
+    const auto count = symbolic.order.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      for (int i = 0; i < b; ++i) solution.data()[k * b + i] = static_cast<T>(r[symbolic.order[k] * b + i]);
+    }
+    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t) {
+      for (int s = subtrees[task].first; s <= subtrees[task].last; ++s) forward(s, false);
+    });
+    for (const int s : top) forward(s, true);
+    for (auto s = top.rbegin(); s != top.rend(); ++s) backward(*s, workspaces[0], true);
+    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      for (int s = subtrees[task].last; s >= subtrees[task].first; --s)
+        backward(s, workspaces[worker], false);
+    });
+    for (std::size_t k = 0; k < count; ++k) {
+      for (int i = 0; i < b; ++i) z[symbolic.order[k] * b + i] = solution.data()[k * b + i];
+    }
+  }
+
+  static constexpr Offset line = 64 / sizeof(T);  // numbers in a cache line
+
+  const DenseKernels<T>& kernels;
+  FrontLayout<T> layout;
+  std::uint64_t pattern_id = 0;
+  int block_size = 0;
+  SymbolicCholesky symbolic;
+  std::vector<Front> fronts;
+  std::vector<Subtree> subtrees;  // largest first
+  std::vector<int> top;           // the supernodes above them, in postorder
+  std::vector<int> failures;
+  std::vector<Workspace> workspaces;
+  Memory<T> factor, inverse, vectors, solution, kept_updates;
+  Offset factor_size = 0, vectors_size = 0, kept_size = 0, stack_size = 0;
+  int largest_w = 0, largest_n = 0;
+  double flops = 0;
+  bool ready = false;
+  std::int64_t failed_pivot = -1;
+};
+
+template <class T>
+SparseCholesky<T>::SparseCholesky(Isa isa) : implementation_(std::make_unique<Implementation>(isa)) {}
+template <class T>
+SparseCholesky<T>::~SparseCholesky() = default;
+template <class T>
+SparseCholesky<T>::SparseCholesky(SparseCholesky&&) noexcept = default;
+template <class T>
+SparseCholesky<T>& SparseCholesky<T>::operator=(SparseCholesky&&) noexcept = default;
+
+template <class T>
+bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
+  Implementation& m = *implementation_;
+  m.ready = false;
+  m.failed_pivot = -1;
+  try {
+    if (m.pattern_id != matrix.pattern().id() || m.block_size != matrix.block_size()) m.prepare(matrix);
+    m.prepare_workspaces();
+    m.failed_pivot = m.factorize(matrix);
+  } catch (const std::bad_alloc&) {
+    log_warning("not enough memory for a Cholesky factor of {:.0f} MB", factor_bytes() / 1e6);
+    m.pattern_id = 0;
+    return false;
+  }
+  m.ready = m.failed_pivot < 0;
+  return m.ready;
+}
+
+template <class T>
+void SparseCholesky<T>::apply(ConstVector r, Vector z) {
+  assert(implementation_->ready && r.size() == z.size());
+  implementation_->solve(r, z);
+}
+
+template <class T>
+std::int64_t SparseCholesky<T>::failed_pivot() const {
+  return implementation_->failed_pivot;
+}
+template <class T>
+double SparseCholesky<T>::factor_bytes() const {
+  return static_cast<double>(implementation_->factor_size) * sizeof(T);
+}
+template <class T>
+double SparseCholesky<T>::factor_flops() const {
+  return implementation_->flops;
+}
+
+template class SparseCholesky<double>;
+template class SparseCholesky<float>;
+
+}  // namespace lope::linalg

@@ -170,7 +170,10 @@ int run(const RunArguments& arguments) {
 
   if (const auto exported = export_frames(directory, scene->output.formats); !exported) return complain(exported.error());
   if (arguments.render && !summary->interrupted) {
-    const auto files = make_pictures({.directory = directory, .still = true, .movie = true, .plots = true});
+    PictureRequest request;
+    request.directory = directory;
+    request.still = request.movie = request.plots = true;
+    const auto files = make_pictures(request);
     if (!files) return complain(files.error());
     for (const fs::path& file : *files) fmt::print("{}\n", file.string());
   }

@@ -79,7 +79,7 @@ optimize::CharacteristicScales characteristic_scales(const SolidDescription& des
   const std::vector<int> nodes = element_nodes<d>(*description.mesh);
   std::vector<double> stiffness;
   for (const auto& parameters : description.materials)
-    stiffness.push_back(material::rest_stiffness<d>(parameters));
+    stiffness.push_back(material::rest_stiffness_norm<d>(parameters));
 
   const std::size_t n = description.mesh->vertices.size();
   std::vector<double> length(n, 0.0), weighted(n, 0.0), weight(n, 0.0);

@@ -122,17 +122,19 @@ class Gast15::Run {
     return measure_ <= tolerance_;
   }
 
-  // OPT §3.1 "Downhill direction": Δx, else −Δx, else −∇E; then the clamp on its length.
+  // OPT §3.1 "Downhill direction": Δx, else −Δx, else steepest descent; then the clamp on its length. For a CG iterate
+  // x·b = xᵀHx, and √(bᵀM⁻¹b) √(xᵀHx) takes the place of ‖Δx‖‖∇E‖.
   void make_downhill() {
-    double length = linalg::norm(my_.direction_);
+    preconditioner().apply(my_.gradient_, my_.error_);
     const double slope = linalg::dot(my_.direction_, my_.gradient_);
-    const double enough = my_.gast_.downhill * length * gradient_norm_;
-    if (slope >= enough && slope > 0) {
+    const double steepest = linalg::dot(my_.gradient_, my_.error_);
+    const double enough = my_.gast_.downhill * std::sqrt(std::abs(slope) * steepest);
+    if (slope > 0 && slope >= enough) {
       linalg::combine(-1, my_.direction_, 0, my_.direction_);
     } else if (!(slope < -enough)) {
-      linalg::combine(-1, my_.gradient_, 0, my_.direction_);
-      length = gradient_norm_;
+      linalg::combine(-1, my_.error_, 0, my_.direction_);
     }
+    const double length = linalg::norm(my_.direction_);
     if (length > my_.gast_.length_clamp) {
       linalg::combine(my_.gast_.length_clamp / length, my_.direction_, 0, my_.direction_);
     }

@@ -16,7 +16,7 @@
 namespace lope::optimize {
 
 struct Gast15Options {
-  double downhill = 1e-2;     // κ
+  double downhill = 1e-4;     // κ
   double length_clamp = 1e3;  // ℓ
   bool precondition = true;
   bool paper_forcing = false;

@@ -70,6 +70,16 @@ std::vector<double> lumped_masses(const SolidDescription& description, const Ela
   return masses;
 }
 
+// ξ of every material.
+template <int d>
+std::vector<double> rest_stiffness(const SolidDescription& description) {
+  std::vector<double> result;
+  for (const auto& parameters : description.materials) {
+    result.push_back(material::rest_stiffness_norm<d>(parameters));
+  }
+  return result;
+}
+
 // NUMERICS §6: ξ the Frobenius norm of ∂²ψ/∂F² at rest, ℓ_i the sum over the elements at i of the measure of
 // the face opposite i; ⟨ξ⟩ is the volume average, ξ_i the mass-weighted average over the elements around i.
 template <int d>
@@ -77,9 +87,7 @@ optimize::CharacteristicScales characteristic_scales(const SolidDescription& des
                                                      const ElasticElements<d>& elements) {
   const std::vector<double> x = coordinates<d>(*description.mesh);
   const std::vector<int> nodes = element_nodes<d>(*description.mesh);
-  std::vector<double> stiffness;
-  for (const auto& parameters : description.materials)
-    stiffness.push_back(material::rest_stiffness_norm<d>(parameters));
+  const std::vector<double> stiffness = rest_stiffness<d>(description);
 
   const std::size_t n = description.mesh->vertices.size();
   std::vector<double> length(n, 0.0), weighted(n, 0.0), weight(n, 0.0);
@@ -116,6 +124,13 @@ SolidObjective<d>::SolidObjective(const SolidDescription& description)
       mass_damping_(description.mass_damping),
       stiffness_damping_(description.stiffness_damping),
       hessian_(elements_.pattern(), d) {
+  const std::vector<double> stiffness = rest_stiffness<d>(description);
+  double volume = 0;
+  for (std::size_t e = 0; e < elements_.volumes().size(); ++e) {
+    volume += elements_.volumes()[e];
+    total_stiffness_ += elements_.volumes()[e] * stiffness[material_index(description, e)];
+  }
+  element_size_ = std::pow(volume / static_cast<double>(elements_.element_count()), 1.0 / d);
   for (auto* work : {&point_, &offset_, &product_, &force_}) work->resize(size());
 }
 
@@ -177,12 +192,11 @@ double SolidObjective<d>::value(double /*give_up_above*/) {
   return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value();
 }
 
-// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the
-// rounding of the sums.
+// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the rounding of
+// the sums.
 template <int d>
 double SolidObjective<d>::value_noise() {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const double inertia = inertia_energy();
   const double force_square = parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
@@ -194,7 +208,30 @@ double SolidObjective<d>::value_noise() {
     return sum;
   });
   const double reach = linalg::max_block_norm(point_, d);
-  return 4 * epsilon * (inertia + elements_.value_magnitude() + reach * std::sqrt(force_square));
+  return 4 * epsilon * (inertia_energy() + elements_.value_magnitude() + reach * std::sqrt(force_square)) +
+         elastic_noise(epsilon * reach) + 4 * epsilon * damping_magnitude();
+}
+
+// Positions rounded by δ change F by δ/ℓ (ℓ the size of an element), and ψ ~ ½ξ|ε|² by |P| δ/ℓ = √(2ξψ) δ/ℓ to first
+// order. Summed over the body: √(2ξVΦ) δ/ℓ + ξV(δ/ℓ)².
+template <int d>
+double SolidObjective<d>::elastic_noise(double delta) const {
+  const double change = delta / element_size_;
+  return std::sqrt(2 * total_stiffness_ * elements_.value_magnitude()) * change + total_stiffness_ * change * change;
+}
+
+// Size of the products that cancel in ½w k_D |x − y|²_D: a rigid motion costs nothing but is large.
+template <int d>
+double SolidObjective<d>::damping_magnitude() const {
+  if (stiffness_damping_ == 0) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    const double* block = lagged_stiffness_->block(lagged_stiffness_->pattern().diagonal(static_cast<int>(i)));
+    for (std::size_t k = 0; k < d; ++k) {
+      sum += block[k * (d + 1)] * std::pow(point_[i * d + k] - setup_.damping_target[i * d + k], 2);
+    }
+  }
+  return setup_.damping * stiffness_damping_ * sum;
 }
 
 template <int d>

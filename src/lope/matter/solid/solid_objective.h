@@ -38,6 +38,8 @@ class SolidObjective final : public StepObjective {
  private:
   double inertia_energy() const;
   double damping_energy() const;
+  double elastic_noise(double delta) const;
+  double damping_magnitude() const;
   bool damped() const { return mass_damping_ > 0 || stiffness_damping_ > 0; }
   double diagonal_weight() const { return setup_.inertia + setup_.damping * mass_damping_; }
   void add_damping_force(std::span<double> g) const;
@@ -46,6 +48,8 @@ class SolidObjective final : public StepObjective {
   std::vector<double> masses_;
   optimize::CharacteristicScales scales_;
   double mass_damping_, stiffness_damping_;
+  double total_stiffness_ = 0;  // Σ V ξ
+  double element_size_ = 0;     // mean
   StepSetup setup_;
   linalg::BlockMatrix hessian_;
   std::optional<linalg::BlockMatrix> lagged_stiffness_;   // D

@@ -84,6 +84,8 @@ Expected<Frame> read_header(const json& header, std::string_view data) {
                        header.at("version").dump(), version);
   }
   Frame frame;
+  if (!header.at("frame").is_number_integer())
+    return input_error("the number of the frame must be an integer");
   frame.number = header.at("frame").get<std::int64_t>();
   frame.time = header.at("time").get<double>();
   if (header.contains("metadata")) {

@@ -98,7 +98,7 @@ class GmshReader {
   void read_format() {
     in_.expect("$MeshFormat");
     const double version = in_.real("the version of the format");
-    version_ = static_cast<int>(std::clamp(version, 0.0, 9.0) * 10 + 0.5);
+    version_ = version >= 0 && version < 10 ? static_cast<int>(version * 10 + 0.5) : 0;
     if (!in_.failed() && version_ != 22 && version_ != 40 && version_ != 41) {
       in_.fail(
           fmt::format("version {} of the format is not known; save the mesh as version 4.1 or 2.2", version));

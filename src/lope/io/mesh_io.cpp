@@ -2,6 +2,7 @@
 #include <lope/io/file.h>
 #include <lope/io/formats.h>
 #include <lope/io/mesh_io.h>
+#include <lope/io/surface.h>
 
 #include <algorithm>
 #include <cctype>
@@ -88,11 +89,15 @@ void warn_of_unused_vertices(const std::string& path, const Mesh& mesh) {
   if (unused > 0) log_warning("{}: {} of {} vertices belong to no element", path, unused, used.size());
 }
 
-Mesh surface_of(const Mesh& mesh) {
-  Mesh surface;
-  surface.vertices = mesh.vertices;
-  surface.triangles = mesh.triangles.empty() ? geometry::boundary_triangles(mesh.tetrahedra) : mesh.triangles;
-  return surface;
+// What a surface format gets of a mesh. A mesh of triangles stays as it is; a solid loses the vertices
+// inside.
+Mesh surface_mesh(const Mesh& mesh) {
+  if (mesh.tetrahedra.empty()) return mesh;
+  Surface surface = surface_of(mesh.vertices.size(), mesh.triangles, mesh.tetrahedra);
+  Mesh result;
+  for (const int vertex : surface.vertices) result.vertices.push_back(mesh.vertices[vertex]);
+  result.triangles = std::move(surface.triangles);
+  return result;
 }
 
 }  // namespace
@@ -133,9 +138,9 @@ Expected<void> write_mesh(const Mesh& mesh, const fs::path& path, Encoding encod
   if (extension == ".msh") return write_file(path, write_gmsh(mesh, encoding));
   if (extension == ".vtu") return write_file(path, write_vtu(mesh, encoding));
   if (extension == ".mesh") return write_file(path, write_medit(mesh));
-  if (extension == ".obj") return write_file(path, write_obj(surface_of(mesh)));
-  if (extension == ".ply") return write_file(path, write_ply(surface_of(mesh), encoding));
-  if (extension == ".stl") return write_file(path, write_stl(surface_of(mesh), encoding));
+  if (extension == ".obj") return write_file(path, write_obj(surface_mesh(mesh)));
+  if (extension == ".ply") return write_file(path, write_ply(surface_mesh(mesh), encoding));
+  if (extension == ".stl") return write_file(path, write_stl(surface_mesh(mesh), encoding));
   return input_error(
       "{}: meshes are written as .msh, .vtu, .mesh, .obj, .ply or .stl; choose one of these extensions",
       path.string());

@@ -1,6 +1,7 @@
 #include <lope/io/file.h>
 #include <lope/io/print.h>
 #include <lope/io/series.h>
+#include <lope/io/surface.h>
 #include <lope/io/xml.h>
 
 #include <algorithm>
@@ -37,33 +38,6 @@ Expected<void> check_body(const SeriesBody& body) {
   if (const auto sound = check_fields(body.name, body.point_fields, body.positions.size()); !sound)
     return sound;
   return check_fields(body.name, body.cell_fields, cells);
-}
-
-// The surface of a body with the vertices that it uses, numbered in the order of the body's.
-struct Surface {
-  std::vector<int> vertices;  // of the body
-  std::vector<geometry::Triangle> triangles;
-};
-
-Surface surface_of(const SeriesBody& body) {
-  Surface surface;
-  surface.triangles.assign(body.triangles.begin(), body.triangles.end());
-  if (surface.triangles.empty()) {
-    surface.triangles = geometry::boundary_triangles({body.tetrahedra.begin(), body.tetrahedra.end()});
-  }
-  std::vector<int> number(body.positions.size(), -1);
-  for (const geometry::Triangle& t : surface.triangles) {
-    for (const int vertex : t) number[vertex] = 0;
-  }
-  for (std::size_t i = 0; i < number.size(); ++i) {
-    if (number[i] < 0) continue;
-    number[i] = static_cast<int>(surface.vertices.size());
-    surface.vertices.push_back(static_cast<int>(i));
-  }
-  for (geometry::Triangle& t : surface.triangles) {
-    for (int& vertex : t) vertex = number[vertex];
-  }
-  return surface;
 }
 
 std::string obj_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
@@ -170,7 +144,7 @@ Expected<void> write_surface_frame(const fs::path& folder, const std::string& st
   std::vector<Surface> surfaces;
   for (const SeriesBody& body : bodies) {
     if (const auto sound = check_body(body); !sound) return sound;
-    surfaces.push_back(surface_of(body));
+    surfaces.push_back(surface_of(body.positions.size(), body.triangles, body.tetrahedra));
   }
   const bool ply = format == SurfaceFormat::Ply;
   const fs::path path = folder / fmt::format("{}_{:06}.{}", stem, number, ply ? "ply" : "obj");

@@ -128,6 +128,7 @@ TEST(Frame, RefusesHostileHeaders) {
           frame_with_header("{}"),
           frame_with_header(R"({"version":2,"frame":0,"time":0,"arrays":[]})"),
           frame_with_header(R"({"version":1,"frame":0,"time":0,"arrays":3})"),
+          frame_with_header(R"({"version":1,"frame":1e300,"time":0,"arrays":[]})"),
           frame_with_header(R"({"version":1,"frame":0,"time":0,"arrays":[],"metadata":{"a":1}})"),
           with_array(R"({"name":"a","type":"f64","shape":[2],"offset":0})"),
           with_array(R"({"name":"a","type":"f64","shape":[1],"offset":8})"),

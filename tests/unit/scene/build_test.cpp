@@ -88,8 +88,9 @@ TEST(Build, EdgeIsMeantAfterTheTransform) {
 }
 
 TEST(Build, EveryVertexIsUsedAndEveryElementPositive) {
-  for (const char* shape : {"sphere = { radius = 0.5 }", "rectangle = { size = [1, 2] }",
-                            "disc = { radius = 1 }", "polygon = { points = [[0, 0], [1, 0], [0, 1]] }"}) {
+  for (const char* shape :
+       {"sphere = { radius = 0.5 }", "rectangle = { size = [1, 2] }", "disc = { radius = 1 }",
+        "polygon = { points = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]] }"}) {
     const step::SolidBody body = first_body(fmt::format("[[body]]\nedge = 0.3\nshape = {{ {} }}\n", shape));
     ASSERT_GT(element_count(body.mesh), 0u) << shape;
     std::set<int> used;

@@ -1,5 +1,5 @@
 // The loops over batches of elements, compiled once per instruction set and chosen at run time.
-// Private to elastic_elements.cpp.
+// An implementation detail of elastic_elements.h.
 //
 // Layout: elements stand in batches of `lanes`; quantity q of a batch is one row of `lanes` consecutive
 // doubles, one per element, and the rows of a batch are consecutive (an array of structures of arrays). All

@@ -2,9 +2,12 @@
 //
 // Raw Hessian; CG from zero that stops at negative curvature; a safeguarded downhill direction; a clamp on
 // its length; a strong-Wolfe line search that tries the full step first; projection onto the feasible set
-// after the step. Deviations: CG's relative tolerance is min(½, √(‖g‖/‖g₀‖)), free of units (the paper's
+// after the step.
+// Deviations: CG's relative tolerance is min(½, √(‖g‖/‖g₀‖)), free of units (the paper's
 // min(½, σ√max(‖g‖, τ)) with σ = 1 is `paper_forcing`); CG is preconditioned by block Jacobi (`precondition =
-// false`: as printed).
+// false`: as printed); the downhill test and its fallback, steepest descent, use the preconditioner's metric
+// with κ = 10⁻⁴, because the paper's Euclidean κ = 10⁻² rejects good Newton directions of stiff bodies, whose
+// angle to −∇E is nearly a right one, and then crawls along −∇E.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>

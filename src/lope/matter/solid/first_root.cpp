@@ -38,11 +38,11 @@ std::array<double, 2> turning_points(const Cubic& p) {
   return {std::min(first, second), std::max(first, second)};
 }
 
-// The sign change of p in [low, high], p(low) > 0 ≥ p(high): the lower end of a bracket of relative width 10⁻¹². The
+// The sign change of p in [low, high], p(low) > 0 ≥ p(high): the lower end of a bracket a few roundings wide. The
 // bracket may span hundreds of orders of magnitude (a turning point far out), so halvings are counted generously.
 double bisect(const Cubic& p, double low, double high) {
   constexpr int halvings = 2200;
-  for (int i = 0; i < halvings && high - low > 1e-12 * high; ++i) {
+  for (int i = 0; i < halvings && high - low > 4e-16 * high; ++i) {
     const double middle = 0.5 * (low + high);
     (at(p, middle) > 0 ? low : high) = middle;
   }

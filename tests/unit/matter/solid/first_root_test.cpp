@@ -39,6 +39,11 @@ TEST(FirstRoot, LowerDegreesAndNoRoots) {
   EXPECT_NEAR(first_root({1, 1e-3, 1, -1e-12}), 1e12, 1e3);
 }
 
+TEST(FirstRoot, IsFoundFarInsideTheFirstTurningPoint) {
+  EXPECT_NEAR(first_root({1, -1, 0, 1e-40}), 1, 1e-14);
+  EXPECT_NEAR(first_root({1, -1e-3, 0, 1e-90}), 1e3, 1e-10);
+}
+
 TEST(FirstRoot, OutsideTheDomainThereIsNoStep) {
   EXPECT_EQ(first_root({0, 1, 0, 0}), 0);
   EXPECT_EQ(first_root({-1, 1, 0, 0}), 0);

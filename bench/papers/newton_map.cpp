@@ -18,7 +18,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr double length = 0.6, height = 0.2;
+constexpr double length = 0.6, height = 0.2, young = 1e7;
 constexpr int iteration_limit = 500;
 
 struct StepSize {
@@ -50,7 +50,7 @@ int iterations(const geometry::Mesh& rest, const Vec2& pixel, double h, optimize
   model.solver.method = method;
   model.solver.max_iterations = iteration_limit;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-6 * length};
-  model.solids = {elastic_body(rest, 2, 1e5, 0.3)};
+  model.solids = {elastic_body(rest, 2, young, 0.3)};
   model.solids[0].initial_positions = start_positions(rest, pixel);
   step::Simulation simulation(model);
   const step::StepReport report = simulation.advance();

@@ -13,7 +13,7 @@ namespace {
 
 // A beam of length 4, height 0.5, clamped at its left end, in plane strain, bending under its weight.
 struct Beam {
-  double length = 4, height = 0.5, young = 1e7, poisson = 0.3, density = 1000, gravity = 9.81;
+  double length = 4, height = 0.5, young = 1e9, poisson = 0.3, density = 1000, gravity = 9.81;
 
   // Timoshenko's theory with E' = E/(1 − ν²) and shear coefficient 5/6: q L⁴/(8 E'I) + q L²/(2 κ G A).
   double timoshenko() const {
@@ -34,7 +34,7 @@ Expected<double> tip_deflection(const Beam& beam, int across) {
   model.step = 1e4;
   model.solver.method = optimize::Method::Newton;
   model.solver.initial_guess = step::InitialGuess::Best;
-  model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-9};
+  model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-10};
   model.solids = {elastic_body(*mesh, 2, beam.young, beam.poisson, beam.density)};
   model.solids[0].handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
   step::Simulation simulation(model);

@@ -1,5 +1,6 @@
 // The commands of the program. Each adds its arguments to the parser and sets the exit status when it runs:
-// 0 done and converged, 1 usage or scene error, 2 some step did not reach its accuracy, 3 environment.
+// 0 done and converged, 1 usage or scene error, 2 some step did not reach its accuracy, 3 environment; a run that was
+// interrupted gives 128 + the number of the signal, as a shell would.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -42,11 +43,13 @@ struct SceneArguments {
 
 // Folder of the scenes that come with Lope: beside the sources or installed; empty if there is none.
 std::filesystem::path scene_folder();
+// The names of the scenes there, sorted.
+std::vector<std::string> scene_names();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
 
-// Writes the frames of a run in these formats ("vtu", "ply", "obj") into folders of the run.
-Expected<void> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
+// Writes the frames of a run in these formats ("vtu", "ply", "obj") into folders of the run. A line about each.
+Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
 
 // Pictures of the run in `directory` (render_command.cpp).
 struct PictureRequest {

@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include <lope/base/paths.h>
+#include <lope/scene/suggest.h>
 
 #include "commands.h"
 
@@ -41,11 +44,23 @@ fs::path scene_folder() {
   return {};
 }
 
+std::vector<std::string> scene_names() {
+  std::vector<std::string> names;
+  const fs::path folder = scene_folder();
+  if (folder.empty()) return names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Expected<fs::path> find_scene(const std::string& name) {
   if (fs::exists(name)) return fs::path(name);
   const fs::path shipped = scene_folder() / (name + ".toml");
   if (name.find('/') == std::string::npos && fs::exists(shipped)) return shipped;
-  return input_error("there is no scene file '{}', and no scene of that name comes with Lope (see `lope scenes`)", name);
+  return input_error("there is no scene file '{}', and no scene of that name comes with Lope (see `lope scenes`){}", name,
+                     scene::did_you_mean(name, scene_names()));
 }
 
 }  // namespace lope::program

@@ -26,7 +26,8 @@ io::SeriesBody series_body(const FrameBody& body, const BodyFrame& frame) {
   return result;
 }
 
-Expected<std::size_t> export_run(const fs::path& directory, const std::string& format, fs::path folder) {
+// One line about what was written.
+Expected<std::string> export_run(const fs::path& directory, const std::string& format, fs::path folder) {
   const auto run = RunFrames::open(directory);
   if (!run) return forward_error(run);
   if (folder.empty()) folder = directory / format;
@@ -43,17 +44,19 @@ Expected<std::size_t> export_run(const fs::path& directory, const std::string& f
                                          : io::write_surface_frame(folder, stem, surface, number, bodies);
     if (!written) return forward_error(written);
   }
-  fmt::print("{} frames in {}\n", run->numbers().size(), folder.string());
-  return run->numbers().size();
+  return fmt::format("{} frames in {}", run->numbers().size(), folder.string());
 }
 
 }  // namespace
 
-Expected<void> export_frames(const fs::path& directory, const std::vector<std::string>& formats) {
+Expected<std::vector<std::string>> export_frames(const fs::path& directory, const std::vector<std::string>& formats) {
+  std::vector<std::string> lines;
   for (const std::string& format : formats) {
-    if (const auto done = export_run(directory, format, {}); !done) return forward_error(done);
+    auto done = export_run(directory, format, {});
+    if (!done) return forward_error(done);
+    lines.push_back(std::move(*done));
   }
-  return {};
+  return lines;
 }
 
 void add_export(CLI::App& app, int& status) {
@@ -64,7 +67,12 @@ void add_export(CLI::App& app, int& status) {
   command->add_option("--format", *format, "vtu (with a .pvd index), ply or obj")->check(CLI::IsMember({"vtu", "ply", "obj"}));
   command->add_option("-o,--output", *folder, "Folder to write to (default: RUN/FORMAT)")->type_name("DIR");
   command->callback([=, &status] {
-    if (const auto done = export_run(*directory, *format, *folder); !done) status = complain(done.error());
+    const auto done = export_run(*directory, *format, *folder);
+    if (done) {
+      fmt::print("{}\n", *done);
+    } else {
+      status = complain(done.error());
+    }
   });
 }
 

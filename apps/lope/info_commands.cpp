@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include <lope/base/cpu.h>
@@ -18,14 +16,9 @@ namespace fs = std::filesystem;
 int list_scenes() {
   const fs::path folder = scene_folder();
   if (folder.empty()) return complain({"the folder of scenes was not found beside the program", Trouble::Environment});
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) {
-    const auto scene = scene::load_scene(file.string());
-    fmt::print("{:20} {}\n", file.stem().string(), scene ? scene->description : scene.error().message);
+  for (const std::string& name : scene_names()) {
+    const auto scene = scene::load_scene((folder / (name + ".toml")).string());
+    fmt::print("{:20} {}\n", name, scene ? scene->description : scene.error().message);
   }
   fmt::print("\nRun one with: lope run NAME --render\n");
   return Done;

@@ -1,14 +1,35 @@
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include <fmt/core.h>
 
+#include <lope/scene/suggest.h>
+
 #include "commands.h"
+
+namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string words = error.what();
+  while (!words.empty() && words.back() == '\n') words.pop_back();
+  const auto commands = app->get_subcommands();
+  return fmt::format("error: {}; see `lope {}--help`\n", words, commands.empty() ? "" : commands[0]->get_name() + " ");
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace lope::program;
   CLI::App app{"Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated accuracy."};
   app.require_subcommand(1);
+  app.failure_message(usage_error);
   app.set_version_flag("--version", LOPE_VERSION);
   app.footer("First steps:  lope scenes   lope run flagship --render   lope check my_scene.toml");
   int status = Done;
@@ -20,6 +41,16 @@ int main(int argc, char** argv) {
   add_scenes(app, status);
   add_solvers(app, status);
   add_bench(app, status);
+  if (argc < 2) {
+    fmt::print("{}", app.help());
+    return BadInput;
+  }
+  const std::vector<std::string> names = command_names(app);
+  if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    return complain({fmt::format("there is no command '{}'{}; see `lope --help`", argv[1],
+                                 lope::scene::did_you_mean(argv[1], names)),
+                     lope::Trouble::Input});
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

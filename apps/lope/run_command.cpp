@@ -18,8 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The first signal asks for a stop between two steps; a second one ends the program at once.
 volatile std::sig_atomic_t stop_signal = 0;
-void request_stop(int signal) { stop_signal = signal; }
+void request_stop(int signal) {
+  stop_signal = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+void handle_signals(void (*on_stop)(int)) {
+  std::signal(SIGINT, on_stop);
+  std::signal(SIGTERM, on_stop);
+#ifdef SIGXFSZ
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is a write error like a full disk, not a sudden end
+#endif
+}
 
 std::string duration_text(double seconds) {
   if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
@@ -58,9 +70,9 @@ class ProgressPrinter {
   void explain(const step::StepReport& report) {
     for (const auto& body : report.bodies) {
       if (body.solve.converged()) continue;
-      fmt::print(stderr, "{}warning: step {}, body '{}': {} (remaining {:.3g}, accuracy {:.3g})\n",
-                 terminal_ ? "\r\x1b[K" : "", report.step, body.name, body.solve.reason, body.solve.measure,
-                 body.solve.tolerance);
+      if (terminal_) fmt::print(stderr, "\r\x1b[K");
+      log_warning("step {}, body '{}': {} (measure {:.3g}, accuracy {:.3g})", report.step, body.name, body.solve.reason,
+                  body.solve.measure, body.solve.tolerance);
     }
   }
   bool quiet_, terminal_;
@@ -76,9 +88,9 @@ struct RunArguments {
 // Messages of the library: warnings to the terminal, everything to the run's log once there is a directory for it.
 class LogFile {
  public:
-  explicit LogFile(bool quiet) {
-    set_log_sink([this, quiet](LogLevel level, std::string_view message) {
-      if (level == LogLevel::Warning && !quiet) fmt::print(stderr, "warning: {}\n", message);
+  LogFile() {
+    set_log_sink([this](LogLevel level, std::string_view message) {
+      if (level == LogLevel::Warning) fmt::print(stderr, "warning: {}\n", message);
       pending_ += fmt::format("{:%Y-%m-%d %H:%M:%S} {}{}\n", fmt::localtime(std::time(nullptr)),
                               level == LogLevel::Warning ? "warning: " : "", message);
       flush();
@@ -109,22 +121,25 @@ class LogFile {
 
 void report_outcome(const scene::RunSummary& summary, const fs::path& directory, bool quiet) {
   if (summary.interrupted) {
-    fmt::print("\nInterrupted. Go on with: lope run {} --resume\n", directory.string());
+    log_info("interrupted after {} steps", summary.steps);
+    fmt::print("\nInterrupted; the checkpoint is written. Go on with: lope run {} --resume\n", directory.string());
     return;
   }
-  if (!quiet) {
-    fmt::print("{} steps in {}; {} frames in {}\n", summary.steps, duration_text(summary.seconds), summary.frames,
-               (directory / "frames").string());
-  }
+  const std::string done = fmt::format("{} steps in {}; {} frames in {}", summary.steps, duration_text(summary.seconds),
+                                       summary.frames, (directory / "frames").string());
+  log_info("{}", done);
+  if (!quiet) fmt::print("{}\n", done);
   if (summary.unconverged_steps.empty()) return;
-  fmt::print(stderr, "NOT CONVERGED: {} of {} steps did not reach the accuracy, first step {} ({}).{}\n",
-             summary.unconverged_steps.size(), summary.steps + (summary.broken_off ? 1 : 0),
-             summary.unconverged_steps.front(), summary.first_reason,
-             summary.broken_off ? " The run ended there; the state before that step is in the checkpoint." : "");
+  const std::string failure = fmt::format(
+      "NOT CONVERGED: {} of {} steps did not reach the accuracy, first step {} ({}).{}", summary.unconverged_steps.size(),
+      summary.steps + (summary.broken_off ? 1 : 0), summary.unconverged_steps.front(), summary.first_reason,
+      summary.broken_off ? " The run ended there; the state before that step is in the checkpoint." : "");
+  log_info("{}", failure);
+  fmt::print(stderr, "{}\n", failure);
 }
 
 int run(const RunArguments& arguments) {
-  LogFile log(arguments.quiet);
+  LogFile log;
   SceneArguments source = arguments.scene;
   fs::path directory = arguments.output;
   if (arguments.resume && fs::is_directory(source.scene)) {
@@ -147,10 +162,11 @@ int run(const RunArguments& arguments) {
   if (directory.empty()) directory = fs::path("runs") / scene->name;
   std::size_t unknowns = 0;
   for (const auto& solid : model->solids) unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
-  if (!arguments.quiet) {
-    fmt::print("{}: {} unknowns, {} steps of {:g} ms, {} threads, into {}\n", scene->name, unknowns,
-               scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
-  }
+  const std::string plan =
+      fmt::format("{}: {} unknowns, {} steps of {:g} ms, {} threads, into {}", scene->name, unknowns,
+                  scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
+  log_info("lope {}: {}{}", LOPE_VERSION, plan, arguments.resume ? ", resumed" : "");
+  if (!arguments.quiet) fmt::print("{}\n", plan);
 
   ProgressPrinter progress(arguments.quiet);
   scene::RunOptions options;
@@ -160,16 +176,19 @@ int run(const RunArguments& arguments) {
   options.on_step = [&](const scene::RunProgress& p) { progress.show(p); };
   options.stop_requested = [] { return stop_signal != 0; };
   options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  handle_signals(request_stop);
   const auto summary = scene::run_scene(*scene, *model, options);
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  handle_signals(SIG_DFL);
   if (!summary) return complain(summary.error());
   report_outcome(*summary, directory, arguments.quiet);
+  if (summary->interrupted) return 128 + stop_signal;
 
-  if (const auto exported = export_frames(directory, scene->output.formats); !exported) return complain(exported.error());
-  if (arguments.render && !summary->interrupted) {
+  const auto exported = export_frames(directory, scene->output.formats);
+  if (!exported) return complain(exported.error());
+  if (!arguments.quiet) {
+    for (const std::string& line : *exported) fmt::print("{}\n", line);
+  }
+  if (arguments.render) {
     PictureRequest request;
     request.directory = directory;
     request.still = request.movie = request.plots = true;
@@ -187,9 +206,9 @@ void add_run(CLI::App& app, int& status) {
   auto arguments = std::make_shared<RunArguments>();
   arguments->scene.add_to(*command);
   command->add_option("-o,--output", arguments->output, "Directory of the run (default: runs/NAME)")->type_name("DIR");
-  command->add_flag("--resume", arguments->resume,
-                    "Go on from the checkpoint; SCENE may be the directory of the run");
-  command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory");
+  CLI::Option* resume = command->add_flag("--resume", arguments->resume,
+                                          "Go on from the checkpoint; SCENE may be the directory of the run");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -22,7 +22,26 @@ namespace lope::geometry::delaunay {
 namespace {
 
 using Kernel = CGAL::Exact_predicates_inexact_constructions_kernel;
-using VertexBase = CGAL::Delaunay_mesh_vertex_base_2<Kernel>;
+
+// CGAL's smoothing visits vertices in the order of their handles, which is that of their addresses unless they carry
+// the number of their creation. With it, the same polygon gives the same bits in every run.
+template <class Base>
+class Numbered : public Base {
+ public:
+  template <class Storage>
+  struct Rebind_TDS {
+    using Other = Numbered<typename Base::template Rebind_TDS<Storage>::Other>;
+  };
+  using Has_timestamp = CGAL::Tag_true;
+  using Base::Base;
+  std::size_t time_stamp() const { return number_; }
+  void set_time_stamp(const std::size_t& number) { number_ = number; }
+
+ private:
+  std::size_t number_ = static_cast<std::size_t>(-1);
+};
+
+using VertexBase = Numbered<CGAL::Delaunay_mesh_vertex_base_2<Kernel>>;
 using FaceBase = CGAL::Delaunay_mesh_face_base_2<Kernel>;
 using Storage = CGAL::Triangulation_data_structure_2<VertexBase, FaceBase>;
 using Triangulation =

@@ -42,17 +42,39 @@ LineSearchResult LineSearch::backtrack(Objective& objective, const LineSearchSta
                                        const BacktrackingOptions& options, linalg::Vector trial) {
   const double noise = objective.value_noise();
   LineSearchResult result;
-  result.step = std::min(options.first_step, objective.largest_step(start.direction));
+  const double bound = objective.largest_step(start.direction);
+  result.step = std::min(options.first_step, bound);
   while (result.step >= options.smallest_step) {
     result.value = evaluate(objective, start, result.step, trial);
     ++result.evaluations;
     if (result.value <= start.value + options.sufficient_decrease * result.step * start.slope + noise) {
       result.success = true;
+      if (result.evaluations == 1) {
+        extend(objective, start, options, std::min(options.largest_step, bound), trial, result);
+      }
       return result;
     }
     result.step *= options.shrink;
   }
   return result;
+}
+
+void LineSearch::extend(Objective& objective, const LineSearchStart& start,
+                        const BacktrackingOptions& options, double bound, linalg::Vector trial,
+                        LineSearchResult& result) {
+  const double noise = objective.value_noise();
+  while (2 * result.step <= bound &&
+         result.value + noise < start.value + options.too_short * result.step * start.slope) {
+    const double longer = evaluate(objective, start, 2 * result.step, trial);
+    ++result.evaluations;
+    if (!(longer < result.value)) {
+      result.value = evaluate(objective, start, result.step, trial);
+      ++result.evaluations;
+      return;
+    }
+    result.step *= 2;
+    result.value = longer;
+  }
 }
 
 LineSearchResult LineSearch::strong_wolfe(Objective& objective, const LineSearchStart& start,

@@ -27,9 +27,15 @@ struct LineSearchResult {
   int evaluations = 0;
 };
 
+// Armijo's condition by halving. If the first step passes with more than `too_short` of the decrease that the slope
+// promises, it is doubled for as long as that stays so and E falls (Goldstein's other condition). A Newton step in a
+// convex valley gains half of the promise and is never doubled; where the Hessian was projected because it is
+// indefinite, as around a buckling bar, steps of 1 only crawl.
 struct BacktrackingOptions {
   double first_step = 1;
   double sufficient_decrease = 1e-4;  // Armijo
+  double too_short = 0.75;
+  double largest_step = 1e3;
   double shrink = 0.5;
   double smallest_step = 1e-12;
 };
@@ -58,6 +64,8 @@ class LineSearch {
   };
   double evaluate(Objective& objective, const LineSearchStart& start, double step, linalg::Vector trial);
   double slope(Objective& objective, const LineSearchStart& start);
+  void extend(Objective& objective, const LineSearchStart& start, const BacktrackingOptions& options,
+              double bound, linalg::Vector trial, LineSearchResult& result);
   LineSearchResult zoom(Objective& objective, const LineSearchStart& start, const WolfeOptions& options,
                         linalg::Vector trial, Point low, Point high, double noise, int evaluations);
   std::vector<double> gradient_;

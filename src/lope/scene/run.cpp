@@ -1,6 +1,7 @@
 #include <lope/scene/run.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -220,6 +221,9 @@ Expected<step::State> read_state(const fs::path& path) {
   return state;
 }
 
+// What --overwrite removes: everything that an earlier run, its exports and its pictures left.
+constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "vtu", "ply", "obj", "pictures", "scene.toml"};
+
 // The files of one run.
 class Directory {
  public:
@@ -235,7 +239,7 @@ class Directory {
                            "another directory with --output", root_.string());
       }
       std::error_code ignored;
-      for (const char* old : {"frames", "stats.jsonl", "checkpoint.h5", "scene.toml"}) fs::remove_all(root_ / old, ignored);
+      for (const char* old : written_by_a_run) fs::remove_all(root_ / old, ignored);
     }
     if (const auto made = io::make_directory(frames()); !made) return made;
     if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
@@ -246,7 +250,11 @@ class Directory {
     return {};
   }
 
-  Expected<void> resume(step::Simulation& simulation, std::int64_t per_frame) {
+  // The scene is written anew: it may go on with other settings, such as a longer duration.
+  Expected<void> resume(const Scene& scene, step::Simulation& simulation, std::int64_t per_frame) {
+    if (!fs::exists(checkpoint())) {
+      return input_error("{} holds no checkpoint to go on from: leave out --resume to start there", root_.string());
+    }
     auto state = read_state(checkpoint());
     if (!state) return forward_error(state);
     const std::int64_t step = state->step;
@@ -257,6 +265,7 @@ class Directory {
       std::error_code ignored;
       if (number * per_frame > step) fs::remove(io::frame_path(frames(), number), ignored);
     }
+    if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
     auto stats = io::JsonLines::resume(root_ / "stats.jsonl", step);
     if (!stats) return forward_error(stats);
     stats_.emplace(std::move(*stats));
@@ -288,7 +297,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
   const std::int64_t steps = step_count(scene, model), per_frame = steps_per_frame(scene, model);
   step::Simulation simulation(model);
   Directory directory(options.directory);
-  const auto ready = options.resume ? directory.resume(simulation, per_frame)
+  const auto ready = options.resume ? directory.resume(scene, simulation, per_frame)
                                     : directory.start(scene, model, options.overwrite);
   if (!ready) return forward_error(ready);
   if (options.on_ready) options.on_ready();
@@ -298,16 +307,17 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
 
   RunSummary summary;
   std::int64_t saved = options.resume ? simulation.state().step : -1;
-  const auto save = [&]() -> Expected<void> {
-    if (saved == simulation.state().step) return {};
-    saved = simulation.state().step;
-    return directory.write_checkpoint(simulation.state());
+  const auto save = [&](const step::State& state) -> Expected<void> {
+    if (saved == state.step) return {};
+    saved = state.step;
+    return directory.write_checkpoint(state);
   };
   while (simulation.state().step < steps) {
     if (options.stop_requested && options.stop_requested()) {
       summary.interrupted = true;
       break;
     }
+    const step::State before = simulation.state();
     const step::StepReport report = simulation.advance();
     Expected<void> written = directory.write_stats(report);
     if (!report.converged()) {
@@ -324,11 +334,12 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
         written = directory.write_frame(snapshot(scene, simulation, report.step / per_frame));
       }
       const int every = scene.output.checkpoint_every;
-      if (written && every > 0 && report.step % every == 0) written = save();
+      if (written && every > 0 && report.step % every == 0) written = save(simulation.state());
     }
     if (!written) {
-      // The disk is full, most likely. A checkpoint is small and may still fit; otherwise the last one stands.
-      if (const auto last = save(); !last) log_warning("{}", last.error().message);
+      // The disk is full, most likely. A checkpoint of the last step whose results are all written may still fit;
+      // otherwise the earlier one stands. Going on from either repeats what is missing.
+      if (const auto last = save(before); !last) log_warning("{}", last.error().message);
       return forward_error(written);
     }
     if (options.on_step) {
@@ -342,7 +353,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
       break;
     }
   }
-  if (const auto written = save(); !written) return forward_error(written);
+  if (const auto written = save(simulation.state()); !written) return forward_error(written);
   summary.frames = static_cast<std::int64_t>(io::frame_numbers(directory.frames()).size());
   summary.seconds = watch.seconds();
   return summary;

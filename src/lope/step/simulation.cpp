@@ -121,6 +121,14 @@ Expected<void> Simulation::restore(State state) {
       return input_error("body '{}' has {} handles in the saved state, not the scene's {}",
                          model_.solids[i].name, saved.anchors.size(), mine.anchors.size());
     }
+    for (std::size_t j = 0; j < saved.anchors.size(); ++j) {
+      const std::size_t held = saved.anchors[j].size() / 3,
+                        expected = model_.solids[i].handles[j].vertices.size();
+      if (!saved.anchors[j].empty() && saved.anchors[j].size() != 3 * expected) {
+        return input_error("handle {} of body '{}' holds {} vertices in the saved state, not the scene's {}",
+                           j, model_.solids[i].name, held, expected);
+      }
+    }
   }
   state_ = std::move(state);
   return {};

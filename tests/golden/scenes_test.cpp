@@ -1,0 +1,293 @@
+// Every scene that comes with Lope, coarser and shorter: the same bits with any number of threads, every step
+// converged, and what the scene is about holds. Equality is the property, not a stored number: kinds of CPU
+// differ.
+#include <lope/base/parallel.h>
+#include <lope/scene/run.h>
+#include <lope/scene/scene.h>
+
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace lope::golden {
+namespace {
+
+// FNV-1a over the bit patterns.
+class Hash {
+ public:
+  void add(const std::vector<double>& values) {
+    for (const double value : values) {
+      for (auto bits = std::bit_cast<std::uint64_t>(value), k = std::uint64_t{0}; k < 8; ++k, bits >>= 8) {
+        hash_ = (hash_ ^ (bits & 0xff)) * 0x100000001b3;
+      }
+    }
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+// What a run leaves: the hash over all states, and the reports and positions that the scene's property needs.
+struct Trace {
+  step::Model model;
+  std::uint64_t hash = 0;
+  std::vector<step::StepReport> reports;
+  std::vector<std::vector<double>> positions;  // of the first body: at the start, then after every step
+  std::vector<double> velocities;              // of the first body, at the end
+
+  const step::BodyReport& body(std::size_t step) const { return reports[step].bodies[0]; }
+  const step::BodyReport& last() const { return reports.back().bodies[0]; }
+  int dimension() const { return model.solids[0].dimension; }
+  // Mean over the nodes whose rest position has x at this end of the body.
+  Vec3 mean_of_end(std::size_t state, bool far_end) const;
+  // Distance between the centres of both end faces.
+  double length(std::size_t state) const {
+    return (mean_of_end(state, true) - mean_of_end(state, false)).norm();
+  }
+};
+
+Vec3 Trace::mean_of_end(std::size_t state, bool far_end) const {
+  const auto& vertices = model.solids[0].mesh.vertices;
+  double end = vertices[0][0];
+  for (const Vec3& p : vertices) end = far_end ? std::max(end, p[0]) : std::min(end, p[0]);
+  Vec3 sum = Vec3::Zero();
+  int count = 0;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (std::abs(vertices[i][0] - end) > 1e-9) continue;
+    const auto d = static_cast<std::size_t>(dimension());
+    for (std::size_t k = 0; k < d; ++k) sum[static_cast<Eigen::Index>(k)] += positions[state][i * d + k];
+    ++count;
+  }
+  return sum / count;
+}
+
+Trace simulate(const std::string& name, const std::vector<std::string>& overrides, int threads) {
+  const ThreadLimit limit(threads);
+  Trace trace;
+  const auto scene = scene::load_scene(LOPE_SOURCE_DIR "/scenes/" + name + ".toml", overrides);
+  if (!scene) {
+    ADD_FAILURE() << scene.error().message;
+    return trace;
+  }
+  auto model = scene::build_model(*scene);
+  if (!model) {
+    ADD_FAILURE() << model.error().message;
+    return trace;
+  }
+  trace.model = std::move(*model);
+  step::Simulation simulation(trace.model);
+  trace.positions.push_back(simulation.state().bodies[0].x);
+  Hash hash;
+  const auto steps = scene::step_count(*scene, trace.model);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    trace.reports.push_back(simulation.advance());
+    trace.positions.push_back(simulation.state().bodies[0].x);
+    for (const step::BodyState& body : simulation.state().bodies) {
+      hash.add(body.x);
+      hash.add(body.v);
+    }
+  }
+  trace.velocities = simulation.state().bodies[0].v;
+  trace.hash = hash.value();
+  return trace;
+}
+
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+// What each scene is about.
+// ---------------------------------------------------------------------------------------------------------
+
+// Beam theory of a cantilever under its own weight: w = q l⁴ / (8 E I) with q = ρ g A, I = A t²/12, so that
+// w = 1.5 ρ g l⁴ / (E t²) = 0.147 m (plane strain: times 1 − ν² = 0.134 m). A coarse mesh of linear elements
+// is stiffer.
+void sags_like_a_beam(const Trace& trace) {
+  const double sag = trace.mean_of_end(0, true)[1] - trace.mean_of_end(trace.positions.size() - 1, true)[1];
+  EXPECT_GT(sag, 0.03);
+  EXPECT_LT(sag, 0.16);
+  EXPECT_LT(trace.last().energy.kinetic, 1e-3 * trace.last().energy.elastic) << "not at rest";
+}
+
+void ends_without_inverted_elements(const Trace& trace) {
+  EXPECT_GT(trace.body(0).inverted_elements, 0) << "the torture was none";
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+  EXPECT_LT(trace.last().energy.elastic, 1e-3 * trace.body(0).energy.elastic);
+}
+
+void keeps_momenta(const Trace& trace) {
+  const step::BodyReport& first = trace.body(0);
+  for (const step::StepReport& report : trace.reports) {
+    const step::BodyReport& now = report.bodies[0];
+    ASSERT_LT((now.momentum - first.momentum).norm(), 1e-5 * first.momentum.norm()) << "step " << report.step;
+    ASSERT_LT((now.angular_momentum - first.angular_momentum).norm(), 0.02 * first.angular_momentum.norm())
+        << "step " << report.step;
+    ASSERT_NEAR(now.energy.total(), first.energy.total(), 0.02 * first.energy.total())
+        << "step " << report.step;
+  }
+}
+
+// Wrung, the bar gathers energy and buckles; released, it gives the energy back and straightens.
+void unwinds_after_release(const Trace& trace) {
+  const double rest = trace.length(0), release = trace.model.solids[0].handles[0].end;
+  double wrung = 0;
+  for (const step::StepReport& report : trace.reports) {
+    if (report.time < release) wrung = std::max(wrung, report.bodies[0].energy.elastic);
+  }
+  EXPECT_LT(trace.last().energy.elastic, 0.05 * wrung);
+  EXPECT_NEAR(trace.length(trace.positions.size() - 1), rest, 0.2 * rest);
+}
+
+// Whatever was done to it: released, it gives the energy back and finds its length again.
+void recovers_after_release(const Trace& trace) {
+  const double rest = trace.length(0), release = trace.model.solids[0].handles[0].end;
+  ASSERT_LT(release, trace.reports.back().time) << "never released";
+  double held = 0, farthest = 0;
+  for (std::size_t i = 0; i < trace.reports.size(); ++i) {
+    if (trace.reports[i].time > release) break;
+    held = std::max(held, trace.body(i).energy.elastic);
+    farthest = std::max(farthest, std::abs(trace.length(i + 1) - rest));
+  }
+  EXPECT_GT(farthest, 0.2 * rest) << "hardly deformed";
+  EXPECT_LT(trace.last().energy.elastic, 0.2 * held);
+  EXPECT_NEAR(trace.length(trace.positions.size() - 1), rest, 0.25 * rest);
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+}
+
+// The ends are as far apart as their scripts say, and the body between them is stretched.
+void is_stretched_by(const Trace& trace, double expected) {
+  EXPECT_NEAR(trace.length(trace.positions.size() - 1) - trace.length(0), expected, 1e-4 * expected);
+  EXPECT_GT(trace.last().energy.elastic, trace.body(0).energy.elastic);
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+}
+void is_pulled_apart(const Trace& trace) { is_stretched_by(trace, 2 * 0.5 * trace.reports.back().time); }
+void is_stretched_after_the_pulse(const Trace& trace) { is_stretched_by(trace, 1.0); }
+void is_stretched_while_twisted(const Trace& trace) {
+  is_stretched_by(trace, 2 * 1.2 * trace.reports.back().time);
+}
+
+// Quasi-static torsion: the energy grows with the square of the angle, so after twice the time it is far more
+// than twice.
+void gathers_energy_of_torsion(const Trace& trace) {
+  EXPECT_NEAR(trace.length(trace.positions.size() - 1), trace.length(0), 1e-9);
+  EXPECT_GT(trace.last().energy.elastic, trace.body(0).energy.elastic);
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+}
+
+// A pendulum started at rest loses potential energy to motion, and nothing adds to the sum.
+void swings_down(const Trace& trace) {
+  double lowest = trace.body(0).energy.gravity, fastest = 0;
+  for (const step::StepReport& report : trace.reports) {
+    lowest = std::min(lowest, report.bodies[0].energy.gravity);
+    fastest = std::max(fastest, report.bodies[0].energy.kinetic);
+    EXPECT_LT(report.bodies[0].energy.total(), trace.body(0).energy.total() + 0.02 * fastest);
+  }
+  const double fallen = trace.body(0).energy.gravity - lowest;
+  EXPECT_GT(fastest, 0.3 * fallen);
+  EXPECT_LT(fastest, fallen);
+}
+
+// Of every scene: what a handle holds from the start is, after every step until its release, where its script
+// says.
+void follows_its_scripts(const Trace& trace) {
+  const step::SolidBody& solid = trace.model.solids[0];
+  const auto d = static_cast<std::size_t>(trace.dimension());
+  for (const step::Handle& handle : solid.handles) {
+    if (handle.begin > 0) continue;
+    for (const step::StepReport& report : trace.reports) {
+      if (report.time > handle.end + 0.5 * report.h) break;
+      for (const int vertex : handle.vertices) {
+        const auto i = static_cast<std::size_t>(vertex);
+        const Vec3 expected = handle.motion.position(solid.mesh.vertices[i], report.time);
+        for (std::size_t k = 0; k < d; ++k) {
+          ASSERT_NEAR(trace.positions[static_cast<std::size_t>(report.step)][i * d + k],
+                      expected[static_cast<Eigen::Index>(k)], 1e-12)
+              << "vertex " << i << ", step " << report.step;
+        }
+      }
+    }
+  }
+}
+
+struct SceneCase {
+  std::string name;
+  std::vector<std::string> overrides;
+  void (*property)(const Trace&);
+};
+void PrintTo(const SceneCase& chosen, std::ostream* out) { *out << chosen.name; }
+
+const std::vector<SceneCase>& cases() {
+  static const std::vector<SceneCase> all = {
+      {"bar_twist", {"body.bar.edge=8 cm", "time.duration=0.5 s"}, gathers_energy_of_torsion},
+      {"cantilever", {"body.beam.edge=5 cm"}, sags_like_a_beam},
+      {"cantilever_2d", {"body.beam.edge=5 cm"}, sags_like_a_beam},
+      {"compressive_pulse", {"body.cube.shape.box.lattice=[6, 6, 6]"}, is_stretched_after_the_pulse},
+      {"flagship", {"body.bar.edge=12 cm", "time.duration=3.5 s"}, recovers_after_release},
+      {"ltss", {"body.body.edge=15 cm", "time.duration=0.4 s"}, is_stretched_while_twisted},
+      {"spinning_body", {"body.capsule.edge=12 cm", "time.duration=0.5 s"}, keeps_momenta},
+      {"stretched_cube", {"body.cube.shape.box.lattice=[6, 6, 6]", "time.duration=1.5 s"}, is_pulled_apart},
+      {"swinging_disc_2d", {"body.disc.edge=5 cm", "time.duration=2 s"}, swings_down},
+      {"torture_point", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
+      {"torture_random", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
+      {"twisted_bar", {"body.bar.shape.box.lattice=[21, 4, 4]"}, unwinds_after_release},
+  };
+  return all;
+}
+
+class GoldenScenes : public testing::TestWithParam<SceneCase> {};
+INSTANTIATE_TEST_SUITE_P(All, GoldenScenes, testing::ValuesIn(cases()),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
+  const SceneCase& chosen = GetParam();
+  const Trace trace = simulate(chosen.name, chosen.overrides, 1);
+  ASSERT_FALSE(trace.reports.empty());
+  for (const step::StepReport& report : trace.reports) {
+    for (const step::BodyReport& body : report.bodies) {
+      ASSERT_TRUE(body.solve.converged()) << "step " << report.step << ": " << body.solve.reason;
+    }
+  }
+  for (const auto& x : trace.positions) ASSERT_TRUE(all_finite(x));
+  ASSERT_TRUE(all_finite(trace.velocities));
+  follows_its_scripts(trace);
+  chosen.property(trace);
+
+  EXPECT_EQ(simulate(chosen.name, chosen.overrides, 2).hash, trace.hash) << "with two threads";
+  EXPECT_EQ(simulate(chosen.name, chosen.overrides, 0).hash, trace.hash)
+      << "with the default number of threads";
+}
+
+// A mesh large enough for several chunks of every parallel loop, and every method, for a few steps: first the
+// stretched and twisted motion, then free flight.
+class GoldenMethods : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, GoldenMethods, testing::Values("newton", "newton-pcg", "gast15"),
+                         [](const auto& chosen) {
+                           std::string name = chosen.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(GoldenMethods, SameBitsOnALargerMesh) {
+  const std::vector<std::string> overrides = {"body.bar.edge=3.5 cm", "time.duration=0.1 s",
+                                              "solver.method=" + GetParam()};
+  const Trace once = simulate("flagship", overrides, 1), again = simulate("flagship", overrides, 2);
+  ASSERT_GT(once.model.solids[0].mesh.tetrahedra.size(), 10000u);
+  ASSERT_TRUE(once.reports.back().converged());
+  EXPECT_EQ(once.hash, again.hash);
+}
+
+TEST(GoldenFolder, EverySceneIsTested) {
+  std::set<std::string> folder, covered;
+  for (const auto& entry : std::filesystem::directory_iterator(LOPE_SOURCE_DIR "/scenes")) {
+    if (entry.path().extension() == ".toml") folder.insert(entry.path().stem().string());
+  }
+  for (const SceneCase& chosen : cases()) covered.insert(chosen.name);
+  EXPECT_EQ(covered, folder);
+}
+
+}  // namespace
+}  // namespace lope::golden

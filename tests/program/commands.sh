@@ -1,0 +1,79 @@
+# Every other command once, and its help.
+. "$(dirname "$0")/harness.sh"
+write_bar
+
+expect 1 "$lope"
+says "lope scenes"
+for command in "" run check render export mesh scenes solvers bench; do
+  expect 0 "$lope" $command --help
+  says "${command:-First steps}"
+  says "--help"
+done
+expect 0 "$lope" --version
+grep -Eq '^[0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version is not a version"
+
+expect 0 "$lope" scenes
+for scene in flagship cantilever twisted_bar torture_random; do says "$scene"; done
+expect 0 "$lope" solvers
+for method in newton newton-pcg gast15 newton-raw; do says "$method"; done
+expect 0 "$lope" bench
+says "torture"
+
+expect 0 "$lope" check bar.toml
+says "memory"
+absent runs
+expect 0 "$lope" check cantilever --set body.beam.edge=0.1
+
+# A cube as a surface, filled, converted, and simulated.
+cat >cube.obj <<'OBJ'
+v 0 0 0
+v 1 0 0
+v 1 1 0
+v 0 1 0
+v 0 0 1
+v 1 0 1
+v 1 1 1
+v 0 1 1
+f 1 4 3 2
+f 5 6 7 8
+f 1 2 6 5
+f 2 3 7 6
+f 3 4 8 7
+f 4 1 5 8
+OBJ
+expect 0 "$lope" mesh cube.obj -o cube.msh --edge 0.5
+says "tetrahedra"
+exists cube.msh
+for format in vtu mesh; do
+  expect 0 "$lope" mesh cube.msh -o "cube.$format"
+  exists "cube.$format"
+  expect 0 "$lope" mesh "cube.$format"
+  says "tetrahedra"
+done
+expect 1 "$lope" mesh cube.msh -o again.msh --edge 0.2
+complains "volume mesh already"
+expect 0 "$lope" run bar.toml --mesh cube.msh --set time.duration=0.05 -o cube_run
+
+expect 0 "$lope" run bar.toml --set time.duration=0.1 -o run
+for format in vtu ply obj; do
+  expect 0 "$lope" export run --format "$format"
+  says "5 frames in run/$format"
+  [ "$(ls "run/$format" | grep -c "\.$format\$")" -eq 5 ] || fail "not five files of $format"
+done
+exists run/vtu/run.pvd
+refused "--format" -- "$lope" export run --format stl
+expect 0 "$lope" run bar.toml --set 'output.formats=["ply"]' --set time.duration=0.1 -o exported
+says "5 frames in exported/ply"
+
+expect 0 "$lope" render run --frame 2 --size 160x90 --samples 1
+says "run/pictures/frame_000002.png"
+exists run/pictures/frame_000002.png
+expect 0 "$lope" render run --size 160x90 --samples 1 --color-by stress --edges
+expect 0 "$lope" render run --plots
+[ "$(ls run/pictures/*.svg | wc -l)" -ge 3 ] || fail "fewer than three plots"
+expect 0 "$lope" render run --movie --size 160x90 --samples 1
+exists run/pictures/movie.mp4
+refused "frame" -- "$lope" render run --frame 99
+refused "--size" "1280x720" -- "$lope" render run --size big
+refused "no field 'strss'" "stress" -- "$lope" render run --color-by strss
+finish

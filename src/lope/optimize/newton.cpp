@@ -221,11 +221,13 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
     }
     double measure = 0;
     if (gradient_norm > 0) {
-      if (!factor_.update(objective.hessian(HessianKind::Raw))) {
-        return recorder.finish(Outcome::Failed, "the Hessian is singular");
-      }
-      factor_.apply(gradient_, direction_);
-      recorder.count_solve(0);
+      const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Raw);
+      jacobi_.update(hessian);
+      const auto product = [&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); };
+      const linalg::MinresSummary solve =
+          minres_.solve(product, jacobi_, gradient_, direction_,
+                        {.relative_tolerance = 1e-8, .max_iterations = options.max_linear_iterations});
+      recorder.count_solve(solve.iterations);
       measure = wants_displacement(options) ? linalg::max_block_norm(direction_, objective.block_size())
                                             : gradient_measure(options.stopping.test, objective, gradient_);
     }

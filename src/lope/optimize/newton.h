@@ -16,6 +16,7 @@
 
 #include <lope/linalg/cholesky.h>
 #include <lope/linalg/conjugate_gradient.h>
+#include <lope/linalg/minres.h>
 #include <lope/optimize/line_search.h>
 #include <lope/optimize/minimizer.h>
 
@@ -47,15 +48,15 @@ class ProjectedNewton final : public Minimizer {
   std::vector<double> gradient_, direction_, error_, trial_, right_;
 };
 
-// Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs.
-// 1–4 show where it fails). Solved by LDLᵀ without pivoting.
+// Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs. 1–4
+// show where it fails). The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁸.
 class PlainNewton final : public Minimizer {
  public:
-  MinimizerSummary minimize(Objective& objective, std::span<double> x,
-                            const MinimizerOptions& options) override;
+  MinimizerSummary minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) override;
 
  private:
-  linalg::IndefiniteCholesky factor_;
+  linalg::BlockJacobi jacobi_;
+  linalg::Minres minres_;
   std::vector<double> gradient_, direction_;
 };
 

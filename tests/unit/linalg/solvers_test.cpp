@@ -1,5 +1,6 @@
 #include <lope/linalg/cholesky.h>
 #include <lope/linalg/conjugate_gradient.h>
+#include <lope/linalg/minres.h>
 
 #include <gtest/gtest.h>
 #include <unit/linalg/random_matrix.h>
@@ -93,6 +94,20 @@ TEST_P(Solvers, NegativeCurvatureStillGivesDescent) {
   EXPECT_TRUE(summary.negative_curvature);
   EXPECT_FALSE(summary.converged);
   EXPECT_GT(dot(y, b), 0);
+}
+
+TEST_P(Solvers, MinresSolvesDefiniteAndIndefinite) {
+  for (const double shift : {0.3, 0.0}) {
+    const BlockMatrix a = random_matrix(4, GetParam(), shift);
+    const auto b = random_vector(a.size(), 4);
+    std::vector<double> y(a.size());
+    BlockJacobi jacobi;
+    jacobi.update(a);
+    Minres minres;
+    const MinresSummary summary = minres.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-10});
+    EXPECT_TRUE(summary.converged) << shift;
+    EXPECT_LT(residual(a, y, b), 1e-7) << shift;
+  }
 }
 
 TEST_P(Solvers, ZeroRightHandSide) {

@@ -44,8 +44,8 @@ struct RunTotals {
   double per_step(double total) const { return steps == 0 ? 0 : total / steps; }
 };
 
-// Stops early when a step cannot be taken at all.
-inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
+// Stops early when a step cannot be taken at all, or at the first failure if asked.
+inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps, bool stop_at_failure = false,
                                const std::function<void(const step::StepReport&)>& on_step = {}) {
   RunTotals totals;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -69,7 +69,7 @@ inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
     if (on_step) on_step(report);
     const bool accepted = report.accepted;
     totals.reports.push_back(std::move(report));
-    if (!accepted) break;
+    if (!accepted || (stop_at_failure && totals.failed > 0)) break;
   }
   return totals;
 }

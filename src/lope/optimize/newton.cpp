@@ -17,6 +17,9 @@ constexpr int factored_estimate_limit = 30;
 // A direction this many times longer than the accuracy is not yet worth a careful estimate.
 constexpr double in_doubt = 4;
 
+// Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
+constexpr int minres_limit = 1000;
+
 bool wants_displacement(const MinimizerOptions& options) {
   return options.stopping.test == StoppingTest::Displacement;
 }
@@ -226,7 +229,7 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
       const auto product = [&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); };
       const linalg::MinresSummary solve =
           minres_.solve(product, jacobi_, gradient_, direction_,
-                        {.relative_tolerance = 1e-8, .max_iterations = options.max_linear_iterations});
+                        {.relative_tolerance = 1e-6, .max_iterations = std::min(options.max_linear_iterations, minres_limit)});
       recorder.count_solve(solve.iterations);
       measure = wants_displacement(options) ? linalg::max_block_norm(direction_, objective.block_size())
                                             : gradient_measure(options.stopping.test, objective, gradient_);

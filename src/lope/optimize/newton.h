@@ -49,7 +49,7 @@ class ProjectedNewton final : public Minimizer {
 };
 
 // Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs. 1–4
-// show where it fails). The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁸.
+// show where it fails). The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁶.
 class PlainNewton final : public Minimizer {
  public:
   MinimizerSummary minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) override;

@@ -39,7 +39,10 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, C
     m.apply(r_, z_);
     const double next = dot(r_, z_);
     summary.relative_residual = std::sqrt(std::max(next, 0.0) / start);
-    if (summary.relative_residual <= options.relative_tolerance) {
+    const bool done = options.monitor
+                          ? options.monitor(summary.iterations, x, alpha * rz, summary.relative_residual)
+                          : summary.relative_residual <= options.relative_tolerance;
+    if (done) {
       summary.converged = true;
       return summary;
     }

@@ -17,9 +17,14 @@ namespace lope::linalg {
 // y = A x.
 using LinearOperator = std::function<void(ConstVector x, Vector y)>;
 
+// Called after every iteration with the number of iterations, the iterate, the decrease α rᵀM⁻¹r of the squared A-norm of
+// the error in it, and √(rᵀM⁻¹r) relative to the start; returns true to stop (the summary then says converged).
+using CgMonitor = std::function<bool(int iteration, ConstVector x, double decrease, double relative_residual)>;
+
 struct CgOptions {
   double relative_tolerance = 1e-8;
   int max_iterations = 10000;
+  CgMonitor monitor = {};  // if given, it decides and relative_tolerance is not used
 };
 
 struct CgSummary {

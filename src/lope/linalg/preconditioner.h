@@ -21,6 +21,9 @@ class Preconditioner {
   // CG needs both; if either fails it uses the flexible formula.
   virtual bool is_linear() const { return true; }
   virtual bool is_symmetric() const { return true; }
+  // True if M⁻¹A is close to the identity in *all* modes (a factor of A or of a nearby matrix), so that a small
+  // preconditioned residual means a small error. A local preconditioner says nothing about smooth errors.
+  virtual bool is_near_inverse() const { return false; }
 };
 
 // The inverses of the diagonal blocks. Blocks that are not positive definite have their eigenvalues replaced

@@ -47,6 +47,7 @@ class SparseCholesky final : public Preconditioner {
   bool update(const BlockMatrix& matrix) override;
   // z = A⁻¹ r, exact up to rounding.
   void apply(ConstVector r, Vector z) override;
+  bool is_near_inverse() const override { return true; }
 
   // After an update() that returned false: the scalar row of the matrix whose pivot was not positive; else
   // −1.

@@ -215,14 +215,15 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
   gradient_.resize(objective.size());
   direction_.resize(objective.size());
   while (true) {
-    objective.begin_iteration();
     objective.move_to(x);
+    objective.begin_iteration();
     objective.gradient(gradient_);
     const double value = objective.value(), gradient_norm = linalg::norm(gradient_);
     if (!std::isfinite(gradient_norm) || !std::isfinite(value)) {
       return recorder.finish(Outcome::Failed, "the iterates left the range where the energy is finite");
     }
     double measure = 0;
+    bool solved = true;  // a displacement from a failed solve means nothing
     if (gradient_norm > 0) {
       const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Raw);
       jacobi_.update(hessian);
@@ -231,11 +232,12 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
           minres_.solve(product, jacobi_, gradient_, direction_,
                         {.relative_tolerance = 1e-6, .max_iterations = std::min(options.max_linear_iterations, minres_limit)});
       recorder.count_solve(solve.iterations);
+      solved = solve.converged || !wants_displacement(options);
       measure = wants_displacement(options) ? linalg::max_block_norm(direction_, objective.block_size())
                                             : gradient_measure(options.stopping.test, objective, gradient_);
     }
     recorder.record(value, gradient_norm, measure, x);
-    if (measure <= tolerance) return recorder.finish(Outcome::Converged, "");
+    if (solved && measure <= tolerance) return recorder.finish(Outcome::Converged, "");
     if (recorder.iterations() >= options.max_iterations) {
       return recorder.finish(Outcome::IterationLimit,
                              fmt::format("not converged after {} iterations", options.max_iterations));

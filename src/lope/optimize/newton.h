@@ -1,17 +1,15 @@
 // Newton's method with the projected Hessian and an Armijo line search (PN of DOT §2; NUMERICS §4).
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
-//   Direct     by sparse Cholesky (`newton`), or
-//   Iterative  by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact
-//   Newton).
+// - Direct: by sparse Cholesky (`newton`), or
+// - Iterative: by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact Newton).
 // Deviations from PN as the papers use it:
-// - a factor is kept as CG's preconditioner for later iterates and later time steps, and renewed when CG
-// needs more
-//   than `kept_factor_iterations` (0: a new factor for every iteration, as printed);
-// - with the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
-// it is
-//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils
-//   it.
+// - Within one minimisation a factor is kept as CG's preconditioner for later iterates, and renewed when CG needs
+//   more than `kept_factor_iterations` (0: a new factor for every iteration, as printed). It is not kept from one
+//   minimisation to the next: the result would then depend on more than the state of the simulation.
+// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when it
+//   is trustworthy it is also the search direction, which restores quadratic convergence where projection
+//   spoils it.
 #pragma once
 
 #include <lope/linalg/cholesky.h>
@@ -49,7 +47,7 @@ class ProjectedNewton final : public Minimizer {
 };
 
 // Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs. 1–4
-// show where it fails). The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁶.
+// show where it fails). It solves ∇E = 0: a saddle counts as converged. The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁶.
 class PlainNewton final : public Minimizer {
  public:
   MinimizerSummary minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) override;

@@ -31,7 +31,7 @@ class Objective {
   virtual std::size_t size() const = 0;
   virtual int block_size() const = 0;
   // Blocks that are not unknowns (scripted nodes): 1 where fixed. Their gradient is 0, their Hessian rows and
-  // columns are the identity's, so that a search direction never moves them.
+  // columns are a multiple of the identity's, so that a search direction never moves them.
   virtual std::span<const std::uint8_t> fixed_blocks() const = 0;
 
   // Freezes active sets and contact candidates at the current point until the next call.

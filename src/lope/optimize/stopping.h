@@ -24,7 +24,8 @@ struct DisplacementEstimate {
 };
 
 // Solves H e = g at the objective's current point, H raw, by CG with the given preconditioner; leaves e in
-// `error`. The minimiser is near x − e.
+// `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the preconditioned residual's;
+// with a local one, e must have settled (see the source), because its residual says nothing about smooth errors.
 DisplacementEstimate estimate_displacement(Objective& objective, linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations);

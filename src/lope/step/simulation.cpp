@@ -168,7 +168,7 @@ void Simulation::prepare(Island& island, BodyState& body, const SolidBody& solid
 }
 
 // OPT §3.1: the candidate of smallest energy; scripted nodes are at their scripted positions in all of them.
-// OPT compares inertia with explicit Euler; the current positions are a third candidate, which wins at rest.
+// OPT compares inertia with explicit Euler; the current positions, which win at rest, and x̂ are further ones.
 std::vector<double> Simulation::initial_guess(Island& island, const BodyState& body, double h) {
   const auto d = static_cast<std::size_t>(island.objective->dimension());
   const auto place_handles = [&](std::vector<double>& x) {
@@ -194,7 +194,7 @@ std::vector<double> Simulation::initial_guess(Island& island, const BodyState& b
     place_handles(candidate);
     objective.move_to(candidate);
     const double value = objective.value();
-    if (value < smallest || !std::isfinite(smallest)) {
+    if (std::isfinite(value) && !(smallest <= value)) {
       smallest = value;
       best.swap(candidate);
     }

@@ -45,8 +45,8 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("name", *name, "Benchmark");
   command->add_option("-o,--output", options->folder, "Folder of the results")->type_name("DIR");
   command->add_option("--mesh", options->mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
-  command->add_option("--size", options->size, "Resolution (meaning depends on the benchmark)")->check(CLI::PositiveNumber);
-  command->add_option("--steps", options->steps, "Number of steps")->check(CLI::PositiveNumber);
+  command->add_option("--size", options->size, "Resolution (meaning depends on the benchmark)")->check(positive);
+  command->add_option("--steps", options->steps, "Number of steps")->check(positive);
   command->callback([=, &status] {
     if (name->empty()) {
       list_benchmarks();

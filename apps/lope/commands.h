@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,6 +26,16 @@ void add_mesh(CLI::App& app, int& status);
 void add_scenes(CLI::App& app, int& status);
 void add_solvers(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+
+// Checks of numbers on the command line, with one short sentence where they fail.
+inline std::string positive(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  return value > 0 && value < 1e300 ? "" : "'" + text + "' is not a positive number";
+}
+inline std::string not_negative(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  return value >= 0 && value < 1e300 ? "" : "'" + text + "' is negative";
+}
 
 // Prints the error and returns its status.
 int complain(const Error& error);

@@ -40,7 +40,7 @@ void add_mesh(CLI::App& app, int& status) {
   auto edge = std::make_shared<double>(0);
   command->add_option("input", *input, "OBJ, PLY, STL, MSH, VTK, VTU, MESH, NODE/ELE")->required();
   command->add_option("-o,--output", *output, "File to write (.msh, .vtu, .mesh, .obj, .ply, .stl)")->type_name("FILE");
-  command->add_option("--edge", *edge, "Tetrahedralise to this edge length, in the file's unit")->check(CLI::PositiveNumber);
+  command->add_option("--edge", *edge, "Tetrahedralise to this edge length, in the file's unit")->check(positive);
   command->callback([=, &status] { status = make_mesh(*input, *output, *edge); });
 }
 

@@ -305,7 +305,7 @@ void add_render(CLI::App& app, int& status) {
   auto frame = std::make_shared<long>(-1);
   auto size = std::make_shared<std::string>();
   command->add_option("run", request->directory, "Directory of a run")->required();
-  command->add_option("--frame", *frame, "Draw this frame (default: the most deformed one)")->check(CLI::NonNegativeNumber);
+  command->add_option("--frame", *frame, "Draw this frame (default: the most deformed one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
   command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, …");

@@ -36,12 +36,15 @@ Expected<void> agreement(const BenchOptions& options) {
   const std::int64_t steps = options.steps > 0 ? options.steps : scene::step_count(loaded->scene, model);
   options.print(fmt::format("{} vertices, {} steps", model.solids[0].mesh.vertices.size(), steps));
 
+  optimize::MinimizerOptions solve_options;
+  solve_options.stopping = model.solver.stopping;
+  solve_options.max_iterations = model.solver.max_iterations;
   int agreed = 0, converged = 0;
   double seconds[2] = {0, 0}, worst = 0;
   int iterations[2] = {0, 0};
   for (std::int64_t i = 0; i < steps; ++i) {
     auto problem = simulation.step_problem(0, model.step);
-    const optimize::MinimizerSummary b = pcg->minimize(problem.objective, problem.start, {});
+    const optimize::MinimizerSummary b = pcg->minimize(problem.objective, problem.start, solve_options);
     const step::StepReport report = simulation.advance();  // by newton, from the same state and starting point
     if (!report.accepted) return input_error("step {} of the trajectory failed", i + 1);
     const optimize::MinimizerSummary& a = report.bodies[0].solve;

@@ -258,6 +258,11 @@ class Directory {
     auto state = read_state(checkpoint());
     if (!state) return forward_error(state);
     const std::int64_t step = state->step;
+    if (const double expected = static_cast<double>(step) * simulation.model().step;
+        std::abs(state->time - expected) > 1e-6 * simulation.model().step) {
+      return input_error("{}: {} steps led to {:g} s, not {:g} s: time.step cannot change when a run goes on",
+                         checkpoint().string(), step, state->time, expected);
+    }
     if (const auto fits = simulation.restore(std::move(*state)); !fits) {
       return input_error("{}: {}", checkpoint().string(), fits.error().message);
     }
@@ -270,6 +275,17 @@ class Directory {
     if (!stats) return forward_error(stats);
     stats_.emplace(std::move(*stats));
     return {};
+  }
+
+  // The steps of the part before a resumption that did not reach their accuracy.
+  Expected<std::vector<std::int64_t>> earlier_failures() const {
+    const auto lines = io::read_json_lines(root_ / "stats.jsonl");
+    if (!lines) return forward_error(lines);
+    std::vector<std::int64_t> failed;
+    for (const json& line : *lines) {
+      if (!line.value("converged", false)) failed.push_back(line.value("step", std::int64_t{0}));
+    }
+    return failed;
   }
 
   Expected<void> write_stats(const step::StepReport& report) { return stats_->append(to_json(report)); }
@@ -306,6 +322,12 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
   }
 
   RunSummary summary;
+  if (options.resume) {
+    auto failed = directory.earlier_failures();
+    if (!failed) return forward_error(failed);
+    summary.unconverged_steps = std::move(*failed);
+    if (!summary.unconverged_steps.empty()) summary.first_reason = "before the run was resumed";
+  }
   std::int64_t saved = options.resume ? simulation.state().step : -1;
   const auto save = [&](const step::State& state) -> Expected<void> {
     if (saved == state.step) return {};

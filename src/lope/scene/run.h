@@ -39,7 +39,7 @@ struct RunOptions {
 
 struct RunSummary {
   std::int64_t steps = 0;                       // done in this run
-  std::vector<std::int64_t> unconverged_steps;  // whose accuracy was not reached
+  std::vector<std::int64_t> unconverged_steps;  // whose accuracy was not reached, before a resumption too
   std::string first_reason;                     // why the first of them failed
   bool interrupted = false;                     // stop_requested; the checkpoint is where it stopped
   bool broken_off = false;                      // a step could not be taken at all

@@ -6,17 +6,20 @@
 namespace lope::verification {
 namespace {
 
+enum class Start { Random, Point, JitteredPoint };
+
 struct Case {
   const char* name;
-  bool random;
+  Start start;
   double young;
 };
 
 class Torture : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(OptFigures, Torture,
-                         testing::Values(Case{"random_soft", true, 1e4}, Case{"random_medium", true, 1e6},
-                                         Case{"random_stiff", true, 1e9}, Case{"point_soft", false, 1e4},
-                                         Case{"point_medium", false, 1e6}, Case{"point_stiff", false, 1e9}),
+                         testing::Values(Case{"random_low", Start::Random, 1e4}, Case{"random_medium", Start::Random, 1e6},
+                                         Case{"random_high", Start::Random, 1e9}, Case{"point_low", Start::Point, 1e4},
+                                         Case{"point_medium", Start::Point, 1e6}, Case{"point_high", Start::Point, 1e9},
+                                         Case{"jittered_point_medium", Start::JitteredPoint, 1e6}),
                          [](const auto& chosen) { return std::string(chosen.param.name); });
 
 TEST_P(Torture, RecoversWithoutInvertedElements) {
@@ -24,20 +27,23 @@ TEST_P(Torture, RecoversWithoutInvertedElements) {
   model.gravity = Vec3::Zero();
   model.step = 1.0 / 24;
   model.solver.method = optimize::Method::Gast15;
-  model.solids = {solid(box({1, 1, 1}, {9, 9, 9}), 3, GetParam().young)};
+  model.solids = {solid(box({1, 1, 1}, {17, 17, 17}), 3, GetParam().young)};
   for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
     const Vec3 random(random_unit(1, 3 * i) - 0.5, random_unit(1, 3 * i + 1) - 0.5, random_unit(1, 3 * i + 2) - 0.5);
-    model.solids[0].initial_positions.push_back(GetParam().random ? random : Vec3(1e-9 * random));
+    const double size = GetParam().start == Start::Random ? 1 : GetParam().start == Start::JitteredPoint ? 1e-9 : 0;
+    model.solids[0].initial_positions.push_back(size * random);
   }
+  model.solver.max_iterations = 3000;
   step::Simulation simulation(model);
-  step::StepReport report;
-  for (int i = 0; i < 120; ++i) {
-    report = simulation.advance();
+  // At rest: no inverted element, and less elastic energy than a uniform strain of 0.5% would hold.
+  const double small = 0.5 * GetParam().young * 2.5e-5;
+  bool recovered = false;
+  for (int i = 0; i < 200 && !recovered; ++i) {
+    const step::StepReport report = simulation.advance();
     ASSERT_TRUE(report.converged()) << "step " << i << ": " << report.bodies[0].solve.reason;
+    recovered = report.bodies[0].inverted_elements == 0 && report.bodies[0].energy.elastic < small;
   }
-  EXPECT_EQ(report.bodies[0].inverted_elements, 0);
-  // At rest up to a small fraction of the energy of a stretch by 10%.
-  EXPECT_LT(report.bodies[0].energy.elastic, 0.5 * GetParam().young * 1e-2 * 0.05);
+  EXPECT_TRUE(recovered);
 }
 
 }  // namespace

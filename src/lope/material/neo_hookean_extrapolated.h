@@ -5,7 +5,7 @@
 //
 // Deviation: Stomakhin et al. extrapolate along each principal stretch below a threshold a, which leaves a
 // kink and a pole of the Hessian where σ_i + σ_j = 0. The only singular part of this density is g, a function
-// of J alone, so we extrapolate g: ψ is then twice continuously differentiable in F everywhere, convex in J,
+// of J alone, so we extrapolate g: ψ is then twice continuously differentiable in F everywhere, convex in J below e^(1 + μ/λ),
 // and has no poles. The threshold is a uniform compression to half the length, J₀ = 2⁻ᵈ.
 #pragma once
 

@@ -206,7 +206,21 @@ Expected<fs::path> write_still(const RunFrames& run, const Painter& painter, std
   return path;
 }
 
-Expected<fs::path> write_movie(const RunFrames& run, const Painter& painter, const fs::path& folder, int width, int height) {
+// Hundreds of frames: unless the request says otherwise, at most 960 pixels wide and few rays, which motion hides.
+PictureRequest movie_request(PictureRequest request, const scene::Scene& scene) {
+  if (request.width <= 0) {
+    const double scale = std::min(1.0, 960.0 / scene.render.width);
+    request.width = static_cast<int>(scene.render.width * scale) / 2 * 2;
+    request.height = static_cast<int>(scene.render.height * scale) / 2 * 2;
+  }
+  if (request.samples <= 0) request.samples = std::min(scene.render.samples, 8);
+  return request;
+}
+
+Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request,
+                               const fs::path& folder) {
+  const auto painter = Painter::create(run, scene, request);
+  if (!painter) return forward_error(painter);
   const auto& numbers = run.numbers();
   const fs::path path = folder / "movie.mp4";
   render::MovieOptions options;
@@ -214,7 +228,7 @@ Expected<fs::path> write_movie(const RunFrames& run, const Painter& painter, con
   if (first && last && last->time > first->time) {
     options.frames_per_second = static_cast<double>(numbers.size() - 1) / (last->time - first->time);
   }
-  auto movie = render::Movie::create(path, width, height, options);
+  auto movie = render::Movie::create(path, request.width, request.height, options);
   if (!movie) return forward_error(movie);
   const bool show = is_terminal(stdout);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
@@ -224,7 +238,7 @@ Expected<fs::path> write_movie(const RunFrames& run, const Painter& painter, con
     }
     const auto data = run.read(numbers[k]);
     if (!data) return forward_error(data);
-    const auto image = painter.paint(*data);
+    const auto image = painter->paint(*data);
     if (!image) return forward_error(image);
     if (const auto added = movie->add(*image); !added) return forward_error(added);
   }
@@ -285,8 +299,7 @@ Expected<std::vector<fs::path>> make_pictures(const PictureRequest& request) {
       files.push_back(*still);
     }
     if (request.movie) {
-      const auto movie = write_movie(*run, *painter, folder, request.width > 0 ? request.width : scene->render.width,
-                                     request.height > 0 ? request.height : scene->render.height);
+      const auto movie = write_movie(*run, *scene, movie_request(request, *scene), folder);
       if (!movie) return forward_error(movie);
       files.push_back(*movie);
     }

@@ -29,8 +29,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, C
     const double curvature = dot(p_, ap_);
     if (!(curvature > 0)) {
       summary.negative_curvature = true;
-      const double size = std::abs(curvature);
-      combine(size > 0 ? rz / size : 1.0, p_, 1, x);
+      if (summary.iterations == 1) copy(z_, x);
       return summary;
     }
     const double alpha = rz / curvature;

@@ -1,9 +1,9 @@
 // Preconditioned conjugate gradients for A x = b, started at x = 0.
 //
-// As OPT §3.1 uses it inside Newton's method, it ends when a direction p of negative curvature appears. The paper then
-// returns the last iterate (on the first iteration: b). Deviation: p is added, with the step length that its curvature
-// would give if it were positive, because the last iterate alone leaves saddles very slowly (a collapsed body is one).
-// p·b > 0, so every returned x ≠ 0 satisfies x·b > 0. Residuals are measured as √(rᵀM⁻¹r), relative to the start.
+// As OPT §3.1 uses it inside Newton's method: when a direction of negative curvature appears, the last iterate is
+// returned (on the first iteration: the preconditioned right-hand side, which is the steepest descent direction in
+// the preconditioner's metric; the paper has no preconditioner and returns b). Every returned x ≠ 0 then satisfies
+// x·b > 0. Residuals are measured as √(rᵀM⁻¹r), relative to the start.
 #pragma once
 
 #include <lope/linalg/preconditioner.h>

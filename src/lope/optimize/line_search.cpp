@@ -7,7 +7,7 @@ namespace lope::optimize {
 namespace {
 
 // Minimiser of the cubic through two values and slopes, kept away from the ends of the bracket; the middle
-// where the cubic has none (or a value is infinite).
+// where the cubic has none, a tenth of the way where the far value is infinite.
 double interpolate(double a, double value_a, double slope_a, double b, double value_b, double slope_b) {
   const double middle = 0.5 * (a + b);
   if (!std::isfinite(value_b) || a == b) return a + 0.1 * (b - a);

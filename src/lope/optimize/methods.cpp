@@ -9,7 +9,7 @@ namespace lope::optimize {
 namespace {
 
 constexpr std::array<MethodInfo, 5> table = {{
-    {Method::Auto, "auto", "", "the fastest measured method for the problem's size"},
+    {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large"},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful"},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",

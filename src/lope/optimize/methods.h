@@ -23,8 +23,8 @@ std::span<const MethodInfo> methods();
 std::optional<Method> find_method(std::string_view name);
 std::string_view name_of(Method method);
 
-// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` while its factor is cheap
-// (see docs/solvers.md for the measurements behind the limit), `newton-pcg` beyond.
+// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` up to 300,000
+// unknowns, beyond which its factor is large, then `newton-pcg`. The limit is a guess, not a measurement.
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns);
 
 }  // namespace lope::optimize

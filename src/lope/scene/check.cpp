@@ -268,10 +268,10 @@ class Checker {
       vertices += static_cast<double>(body.mesh.vertices.size());
       elements += static_cast<double>(element_count(body.mesh));
     }
-    // Positions in double, fields in single precision (element fields are the larger ones); x, v, their
+    // Positions and fields in single precision (element fields are the larger ones); x, v, their
     // predecessors and accelerations in the checkpoint.
     const double fields = static_cast<double>(scene_.output.fields.size());
-    const double frame = vertices * 3 * sizeof(double) + elements * fields * sizeof(float);
+    const double frame = vertices * 3 * sizeof(float) + elements * fields * sizeof(float);
     const double checkpoint = 5 * static_cast<double>(report_.unknowns) * sizeof(double);
     report_.disk = static_cast<double>(report_.frames) * frame + checkpoint;
   }
@@ -311,7 +311,7 @@ MemoryEstimate estimate_memory(const step::SolidBody& body) {
   const double edges = vertices + elements + boundary;
   const double block = d * d * sizeof(double);
   MemoryEstimate memory;
-  // Per element: indices, inverse rest shape, stress, projected d²×d² block in single precision, scatter map.
+  // Per element: indices, three d×d matrices (inverse rest shape and the two rotations), slots of the matrix.
   const double per_element =
       (d + 1) * sizeof(int) + 3 * d * d * sizeof(double) + (d + 1) * (d + 1) * sizeof(int);
   constexpr double work_vectors = 24;
@@ -333,7 +333,7 @@ std::string describe(const CheckReport& report) {
   text += fmt::format(
       "memory: about {} with a direct method (newton), {} with an iterative one (newton-pcg, gast15)\n",
       bytes(report.memory.direct()), bytes(report.memory.iterative()));
-  text += fmt::format("disk: at most about {}\n", bytes(report.disk));
+  text += fmt::format("disk: about {} for frames and a checkpoint, exports not counted\n", bytes(report.disk));
   for (const CheckFinding& finding : report.findings) {
     text +=
         fmt::format("{}: {}\n", finding.severity == Severity::Error ? "error" : "warning", finding.message);

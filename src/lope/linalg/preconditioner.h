@@ -26,6 +26,13 @@ class Preconditioner {
   virtual bool is_near_inverse() const { return false; }
 };
 
+// No preconditioning.
+class Identity final : public Preconditioner {
+ public:
+  bool update(const BlockMatrix&) override { return true; }
+  void apply(ConstVector r, Vector z) override { copy(r, z); }
+};
+
 // The inverses of the diagonal blocks. Blocks that are not positive definite have their eigenvalues replaced
 // by their magnitudes (at least 10⁻¹⁰ of the largest), so that the result always is.
 class BlockJacobi final : public Preconditioner {

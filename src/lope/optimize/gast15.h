@@ -3,26 +3,23 @@
 // Raw Hessian; CG from zero that stops at negative curvature; a safeguarded downhill direction; a clamp on
 // its length; a strong-Wolfe line search that tries the full step first; projection onto the feasible set
 // after the step.
-// Deviations: CG's relative tolerance is min(½, √(‖g‖/‖g₀‖)), free of units (the paper's
-// min(½, σ√max(‖g‖, τ)) with σ = 1 is `paper_forcing`); CG is preconditioned by block Jacobi (`precondition =
-// false`: as printed); the downhill test and its fallback, steepest descent, use the preconditioner's metric
-// with κ = 10⁻⁴, because the paper's Euclidean κ = 10⁻² rejects good Newton directions of stiff bodies, whose
-// angle to −∇E is nearly a right one, and then crawls along −∇E.
+// Deviations: CG's relative tolerance is min(½, √(‖g‖/‖g₀‖)), free of units; CG is preconditioned by block
+// Jacobi; the downhill test and its fallback, steepest descent, use the preconditioner's metric with κ =
+// 10⁻⁴, because the paper's Euclidean κ = 10⁻² rejects good Newton directions of stiff bodies, whose angle to
+// −∇E is nearly a right one, and then crawls along −∇E. `as_printed` takes all three as in the paper: min(½,
+// σ√max(‖g‖, τ)) with σ = 1 and τ the tolerance, no preconditioner, ‖Δx‖‖∇E‖ with κ = 10⁻².
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
-#include <lope/optimize/line_search.h>
-#include <lope/optimize/minimizer.h>
+#include <lope/optimize/descent.h>
 
 #include <vector>
 
 namespace lope::optimize {
 
 struct Gast15Options {
-  double downhill = 1e-4;     // κ
-  double length_clamp = 1e3;  // ℓ
-  bool precondition = true;
-  bool paper_forcing = false;
+  bool as_printed = false;
+  double length_clamp = 1e3;  // ℓ, metres
 };
 
 class Gast15 final : public Minimizer {
@@ -35,9 +32,10 @@ class Gast15 final : public Minimizer {
   class Run;
   Gast15Options gast_;
   linalg::BlockJacobi jacobi_;
+  linalg::Identity identity_;
   linalg::ConjugateGradient cg_;
-  LineSearch line_search_;
-  std::vector<double> gradient_, right_, direction_, error_, trial_;
+  DescentWork work_;
+  std::vector<double> right_, error_;
 };
 
 }  // namespace lope::optimize

@@ -27,10 +27,10 @@ struct LineSearchResult {
   int evaluations = 0;
 };
 
-// Armijo's condition by halving. If the first step passes with more than `too_short` of the decrease that the slope
-// promises, it is doubled for as long as that stays so and E falls (Goldstein's other condition). A Newton step in a
-// convex valley gains half of the promise and is never doubled; where the Hessian was projected because it is
-// indefinite, as around a buckling bar, steps of 1 only crawl.
+// Armijo's condition by halving. If the first step passes with more than `too_short` of the decrease that the
+// slope promises, it is doubled for as long as that stays so and E falls (Goldstein's other condition). A
+// Newton step in a convex valley gains half of the promise and is never doubled; where the Hessian was
+// projected because it is indefinite, as around a buckling bar, steps of 1 only crawl.
 struct BacktrackingOptions {
   double first_step = 1;
   double sufficient_decrease = 1e-4;  // Armijo

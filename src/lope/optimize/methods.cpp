@@ -8,13 +8,15 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 5> table = {{
+constexpr std::array<MethodInfo, 6> table = {{
     {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large"},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful"},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
      "projected Newton, block-Jacobi conjugate gradients; little memory"},
     {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search"},
+    {Method::Gast15Printed, "gast15-printed", "OPT §3",
+     "gast15 with the paper's constants and no preconditioner, for comparison"},
     {Method::NewtonRaw, "newton-raw", "OPT §2",
      "plain Newton without any safeguard; diverges on hard steps, for comparison"},
 }};
@@ -48,6 +50,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{.solver = LinearSolver::Iterative});
     case Method::Gast15:
       return std::make_unique<Gast15>();
+    case Method::Gast15Printed:
+      return std::make_unique<Gast15>(Gast15Options{.as_printed = true});
     case Method::NewtonRaw:
       return std::make_unique<PlainNewton>();
   }

@@ -10,7 +10,7 @@
 
 namespace lope::optimize {
 
-enum class Method { Auto, Newton, NewtonPcg, Gast15, NewtonRaw };
+enum class Method { Auto, Newton, NewtonPcg, Gast15, Gast15Printed, NewtonRaw };
 
 struct MethodInfo {
   Method method;

@@ -2,12 +2,14 @@
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
 // - Direct: by sparse Cholesky (`newton`), or
-// - Iterative: by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact Newton).
-// Deviations from PN as the papers use it:
-// - Within one minimisation a factor is kept as CG's preconditioner for later iterates, and renewed when CG needs
-//   more than `kept_factor_iterations` (0: a new factor for every iteration, as printed). It is not kept from one
+// - Iterative: by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact
+// Newton). Deviations from PN as the papers use it:
+// - Within one minimisation a factor is kept as CG's preconditioner for later iterates, and renewed when CG
+// needs
+//   more than a few iterations. It is not kept from one
 //   minimisation to the next: the result would then depend on more than the state of the simulation.
-// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when it
+// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
+// it
 //   is trustworthy it is also the search direction, which restores quadratic convergence where projection
 //   spoils it.
 #pragma once
@@ -15,8 +17,7 @@
 #include <lope/linalg/cholesky.h>
 #include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/minres.h>
-#include <lope/optimize/line_search.h>
-#include <lope/optimize/minimizer.h>
+#include <lope/optimize/descent.h>
 
 #include <vector>
 
@@ -26,7 +27,6 @@ enum class LinearSolver { Direct, Iterative };
 
 struct ProjectedNewtonOptions {
   LinearSolver solver = LinearSolver::Direct;
-  int kept_factor_iterations = 6;
 };
 
 class ProjectedNewton final : public Minimizer {
@@ -42,15 +42,17 @@ class ProjectedNewton final : public Minimizer {
   linalg::BlockJacobi jacobi_;
   bool factor_ready_ = false;
   linalg::ConjugateGradient cg_;
-  LineSearch line_search_;
-  std::vector<double> gradient_, direction_, error_, trial_, right_;
+  DescentWork work_;
+  std::vector<double> error_, right_;
 };
 
-// Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs. 1–4
-// show where it fails). It solves ∇E = 0: a saddle counts as converged. The symmetric, possibly indefinite systems are solved by MINRES to 10⁻⁶.
+// Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs.
+// 1–4 show where it fails). It solves ∇E = 0: a saddle counts as converged. The symmetric, possibly
+// indefinite systems are solved by MINRES to 10⁻⁶.
 class PlainNewton final : public Minimizer {
  public:
-  MinimizerSummary minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) override;
+  MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                            const MinimizerOptions& options) override;
 
  private:
   linalg::BlockJacobi jacobi_;

@@ -34,8 +34,9 @@ class Objective {
   // columns are a multiple of the identity's, so that a search direction never moves them.
   virtual std::span<const std::uint8_t> fixed_blocks() const = 0;
 
-  // Freezes active sets and contact candidates at the current point until the next call.
-  virtual void begin_iteration() {}
+  // Freezes active sets and contact candidates at the current point until the next call. True if that changed
+  // the function or its derivatives there: what was evaluated before the call is then out of date.
+  virtual bool begin_iteration() { return false; }
   // Makes x the current point: kinematics and decompositions are computed here, once per point.
   virtual void move_to(std::span<const double> x) = 0;
 

@@ -51,10 +51,11 @@ double gradient_measure(StoppingTest test, const Objective& objective, linalg::C
 
 namespace {
 
-// Decides when CG's iterate e is within 10% of the solution of H e = g although the preconditioner is local, so that
-// the residual tells nothing of the smooth part: at iterations 32, 64, 128, … three things must hold. The residual has
-// fallen to 10%; the second half of the iterations added less than 1% to the energy eᵀHe (the delayed estimate of the
-// error's energy norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the largest |e_i| grew by less than 10% in it.
+// Decides when CG's iterate e is within 10% of the solution of H e = g although the preconditioner is local,
+// so that the residual tells nothing of the smooth part: at iterations 32, 64, 128, … three things must hold.
+// The residual has fallen to 10%; the second half of the iterations added less than 1% to the energy eᵀHe
+// (the delayed estimate of the error's energy norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the
+// largest |e_i| grew by less than 10% in it.
 class SettledIterate {
  public:
   explicit SettledIterate(int block_size) : block_size_(block_size) {}
@@ -81,20 +82,20 @@ class SettledIterate {
 
 }  // namespace
 
-DisplacementEstimate estimate_displacement(Objective& objective, linalg::Preconditioner& preconditioner,
+DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
+                                           linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations) {
-  const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Raw);
   const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
   linalg::CgOptions options{.relative_tolerance = 0.1, .max_iterations = max_iterations, .monitor = {}};
   if (!preconditioner.is_near_inverse()) {
-    options.monitor = [settled = SettledIterate(objective.block_size())](
+    options.monitor = [settled = SettledIterate(hessian.block_size())](
                           int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
       return settled(iteration, e, decrease, residual);
     };
   }
   const linalg::CgSummary solve = cg.solve(product, preconditioner, gradient, error, options);
-  return {solve.converged, linalg::max_block_norm(error, objective.block_size()), solve.iterations};
+  return {solve.converged, linalg::max_block_norm(error, hessian.block_size()), solve.iterations};
 }
 
 }  // namespace lope::optimize

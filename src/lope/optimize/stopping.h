@@ -23,10 +23,12 @@ struct DisplacementEstimate {
   int iterations = 0;        // of CG
 };
 
-// Solves H e = g at the objective's current point, H raw, by CG with the given preconditioner; leaves e in
-// `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the preconditioned residual's;
-// with a local one, e must have settled (see the source), because its residual says nothing about smooth errors.
-DisplacementEstimate estimate_displacement(Objective& objective, linalg::Preconditioner& preconditioner,
+// Solves H e = g, H the raw Hessian where the gradient g was taken, by CG with the given preconditioner;
+// leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
+// preconditioned residual's; with a local one, e must have settled (see the source), because its residual
+// says nothing about smooth errors.
+DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
+                                           linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations);
 

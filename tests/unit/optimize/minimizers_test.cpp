@@ -35,11 +35,13 @@ std::string method_name(const testing::TestParamInfo<Method>& info) {
 class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                          testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15,
-                                         Method::NewtonRaw),
+                                         Method::Gast15Printed, Method::NewtonRaw),
                          method_name);
 class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15), method_name);
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15,
+                                         Method::Gast15Printed),
+                         method_name);
 
 TEST_P(EveryMethod, FindsANearbyMinimumToTheDisplacementAccuracy) {
   SpringChain chain(nodes, 100, 1);

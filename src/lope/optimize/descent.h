@@ -1,0 +1,70 @@
+// The frame of every descent method: test, find a direction, search along it, move, until the stopping test
+// holds.
+//
+// A method derives from DescentRun, says how it finds a direction and how it searches along it, and lives for
+// one minimisation; what should outlast it (factors, work vectors) belongs to its Minimizer.
+#pragma once
+
+#include <lope/optimize/line_search.h>
+#include <lope/optimize/minimizer.h>
+#include <lope/optimize/recorder.h>
+
+#include <string>
+#include <vector>
+
+namespace lope::optimize {
+
+// Vectors of the objective's size and the line search's own; kept by a Minimizer between minimisations.
+struct DescentWork {
+  std::vector<double> gradient, direction, trial;
+  LineSearch line_search;
+};
+
+class DescentRun {
+ public:
+  // x is the starting point and the iterate; the caller keeps everything alive while the run lasts.
+  DescentRun(Objective& objective, std::span<double> x, const MinimizerOptions& options, DescentWork& work);
+  virtual ~DescentRun() = default;
+  MinimizerSummary minimize();
+
+ protected:
+  enum class Verdict { Search, Converged, Failed };
+
+  // Leaves a descent direction in direction() and the left-hand side of the displacement test in measure_;
+  // says Converged if that test holds, Failed (with failure_) if there is no direction. The gradient tests
+  // were made before.
+  virtual Verdict find_direction() = 0;
+  // Finds a step along direction() with one of work.line_search's searches.
+  virtual LineSearchResult search(const LineSearchStart& from) = 0;
+
+  bool tests_displacement() const { return options_.stopping.test == StoppingTest::Displacement; }
+  // A direction longer than this cannot be the last one: a careful estimate would be wasted on it.
+  bool may_be_last() const { return measure_ <= 4 * tolerance_; }
+  // min(½, √(‖g‖/‖g₀‖)): the relative tolerance of an inexact Newton direction (NUMERICS §3).
+  double forcing() const;
+
+  linalg::Vector gradient() { return work_.gradient; }
+  linalg::Vector direction() { return work_.direction; }
+  linalg::Vector trial() { return work_.trial; }
+  LineSearch& line_search() { return work_.line_search; }
+
+  Objective& objective_;
+  std::span<double> x_;
+  const MinimizerOptions& options_;
+  const double tolerance_;
+  Recorder recorder_;
+  double value_ = 0, gradient_norm_ = 0, first_gradient_norm_ = 0;
+  double measure_ = 0;
+  std::string failure_;
+
+ private:
+  void evaluate();
+  void evaluate_gradient();
+  bool gradient_test_holds();
+  bool move();
+  void record() { recorder_.record(value_, gradient_norm_, measure_, x_); }
+
+  DescentWork& work_;
+};
+
+}  // namespace lope::optimize

@@ -265,8 +265,10 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
         record.linear_momentum[k] += body.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
         record.angular_momentum[k] += body.at("angular_momentum").at(static_cast<std::size_t>(k)).get<double>();
       }
-      record.tolerance = body.at("solve").at("tolerance").get<double>();
-      for (const auto& it : body.at("solve").at("history")) {
+    }
+    for (const auto& island : line.at("islands")) {
+      record.tolerance = island.at("solve").at("tolerance").get<double>();
+      for (const auto& it : island.at("solve").at("history")) {
         record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("measure").get<double>()});
       }
     }

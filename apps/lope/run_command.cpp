@@ -43,7 +43,8 @@ std::string duration_text(double seconds) {
 // One line that updates itself on a terminal; plain lines, at most one every two seconds, otherwise.
 class ProgressPrinter {
  public:
-  explicit ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(is_terminal(stdout)) {}
+  ProgressPrinter(const step::Model& model, bool quiet)
+      : model_(model), quiet_(quiet), terminal_(is_terminal(stdout)) {}
 
   void show(const scene::RunProgress& progress) {
     const step::StepReport& report = progress.report;
@@ -52,7 +53,7 @@ class ProgressPrinter {
     if (quiet_ || (!terminal_ && !last && since_last_.seconds() < 2)) return;
     since_last_ = {};
     int iterations = 0;
-    for (const auto& body : report.bodies) iterations += body.solve.iterations;
+    for (const auto& island : report.islands) iterations += island.solve.iterations;
     const std::string line =
         fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
                     report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
@@ -68,13 +69,15 @@ class ProgressPrinter {
 
  private:
   void explain(const step::StepReport& report) {
-    for (const auto& body : report.bodies) {
-      if (body.solve.converged()) continue;
+    for (const auto& island : report.islands) {
+      const optimize::MinimizerSummary& solve = island.solve;
+      if (solve.converged()) continue;
       if (terminal_) fmt::print(stderr, "\r\x1b[K");
-      log_warning("step {}, body '{}': {} (measure {:.3g}, accuracy {:.3g})", report.step, body.name, body.solve.reason,
-                  body.solve.measure, body.solve.tolerance);
+      log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
+                  scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
     }
   }
+  const step::Model& model_;
   bool quiet_, terminal_;
   Stopwatch since_last_;
 };
@@ -168,7 +171,7 @@ int run(const RunArguments& arguments) {
   log_info("lope {}: {}{}", LOPE_VERSION, plan, arguments.resume ? ", resumed" : "");
   if (!arguments.quiet) fmt::print("{}\n", plan);
 
-  ProgressPrinter progress(arguments.quiet);
+  ProgressPrinter progress(*model, arguments.quiet);
   scene::RunOptions options;
   options.directory = directory;
   options.resume = arguments.resume;

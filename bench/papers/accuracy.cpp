@@ -47,7 +47,7 @@ Expected<void> agreement(const BenchOptions& options) {
     const optimize::MinimizerSummary b = pcg->minimize(problem.objective, problem.start, solve_options);
     const step::StepReport report = simulation.advance();  // by newton, from the same state and starting point
     if (!report.accepted) return input_error("step {} of the trajectory failed", i + 1);
-    const optimize::MinimizerSummary& a = report.bodies[0].solve;
+    const optimize::MinimizerSummary& a = report.islands[0].solve;
     const double difference = largest_distance(simulation.state().bodies[0].x, problem.start,
                                                static_cast<std::size_t>(model.solids[0].dimension));
     worst = std::max(worst, difference);

@@ -54,7 +54,7 @@ int iterations(const geometry::Mesh& rest, const Vec2& pixel, double h, optimize
   model.solids[0].initial_positions = start_positions(rest, pixel);
   step::Simulation simulation(model);
   const step::StepReport report = simulation.advance();
-  return report.converged() ? report.bodies[0].solve.iterations : -1;
+  return report.converged() ? report.islands[0].solve.iterations : -1;
 }
 
 render::Colour colour(int count) {

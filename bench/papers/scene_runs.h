@@ -59,11 +59,11 @@ inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
     }
     totals.inverted = 0;
     int iterations = 0;
-    for (const auto& body : report.bodies) {
-      iterations += body.solve.iterations;
-      totals.linear_solves += body.solve.linear_solves;
-      totals.inverted += body.inverted_elements;
+    for (const auto& island : report.islands) {
+      iterations += island.solve.iterations;
+      totals.linear_solves += island.solve.linear_solves;
     }
+    for (const auto& body : report.bodies) totals.inverted += body.inverted_elements;
     totals.iterations += iterations;
     totals.max_iterations = std::max(totals.max_iterations, iterations);
     if (on_step) on_step(report);

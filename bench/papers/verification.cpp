@@ -39,7 +39,7 @@ Expected<double> tip_deflection(const Beam& beam, int across) {
   model.solids[0].handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
   step::Simulation simulation(model);
   const auto report = simulation.advance();
-  if (!report.converged()) return input_error("the cantilever did not converge: {}", report.bodies[0].solve.reason);
+  if (!report.converged()) return input_error("the cantilever did not converge: {}", report.islands[0].solve.reason);
   double lowest = 0;
   const std::vector<int> tip = end_vertices(*mesh, 0, 1, 1e-9);
   for (const int i : tip) {

@@ -135,9 +135,9 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
     EXPECT_EQ(result.size(), static_cast<std::size_t>(all_steps));
     for (auto& line : result) {
       line.erase("seconds");
-      for (auto& body : line["bodies"]) {
-        body["solve"].erase("seconds");
-        for (auto& iteration : body["solve"]["history"]) iteration.erase("seconds");
+      for (auto& island : line["islands"]) {
+        island["solve"].erase("seconds");
+        for (auto& iteration : island["solve"]["history"]) iteration.erase("seconds");
       }
     }
     return result;

@@ -247,8 +247,8 @@ TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
   const Trace trace = simulate(chosen.name, chosen.overrides, 1);
   ASSERT_FALSE(trace.reports.empty());
   for (const step::StepReport& report : trace.reports) {
-    for (const step::BodyReport& body : report.bodies) {
-      ASSERT_TRUE(body.solve.converged()) << "step " << report.step << ": " << body.solve.reason;
+    for (const step::IslandReport& island : report.islands) {
+      ASSERT_TRUE(island.solve.converged()) << "step " << report.step << ": " << island.solve.reason;
     }
   }
   for (const auto& x : trace.positions) ASSERT_TRUE(all_finite(x));

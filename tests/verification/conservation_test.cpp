@@ -20,7 +20,7 @@ TEST_P(Schemes, LinearMomentumIsConserved) {
   const double mass = 1000 * 1 * 0.4 * 0.3;
   for (int i = 0; i < 20; ++i) {
     const auto report = simulation.advance();
-    ASSERT_TRUE(report.converged()) << report.bodies[0].solve.reason;
+    ASSERT_TRUE(report.converged()) << report.islands[0].solve.reason;
     EXPECT_LT((report.bodies[0].momentum - mass * Vec3(0.5, -0.2, 0.1)).norm(), 1e-6 * mass);
   }
 }
@@ -31,7 +31,7 @@ TEST_P(Schemes, RestStaysAtRest) {
   model.scheme = GetParam();
   model.solids = {solid(box({1, 1, 1}, {4, 4, 4}), 3, 1e6)};
   step::Simulation simulation(model);
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(simulation.advance().bodies[0].solve.iterations, 0);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(simulation.advance().islands[0].solve.iterations, 0);
   for (const double v : simulation.state().bodies[0].v) EXPECT_NEAR(v, 0, 1e-12);
 }
 
@@ -83,7 +83,7 @@ TEST(Damping, RayleighDampingStopsAVibrationAndNotAFlight) {
   const double elastic = simulation.energies(0).elastic;
   for (int i = 0; i < 200; ++i) {
     const auto report = simulation.advance();
-    ASSERT_TRUE(report.converged()) << i << ": " << report.bodies[0].solve.reason << " " << report.bodies[0].solve.measure;
+    ASSERT_TRUE(report.converged()) << i << ": " << report.islands[0].solve.reason << " " << report.islands[0].solve.measure;
   }
   EXPECT_LT(simulation.energies(0).elastic, 1e-3 * elastic);
   EXPECT_NEAR(simulation.energies(0).kinetic, 0.5 * 1000 * 0.5, 0.5);  // flight at 1 m/s goes on

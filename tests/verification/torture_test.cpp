@@ -40,7 +40,7 @@ TEST_P(Torture, RecoversWithoutInvertedElements) {
   bool recovered = false;
   for (int i = 0; i < 200 && !recovered; ++i) {
     const step::StepReport report = simulation.advance();
-    ASSERT_TRUE(report.converged()) << "step " << i << ": " << report.bodies[0].solve.reason;
+    ASSERT_TRUE(report.converged()) << "step " << i << ": " << report.islands[0].solve.reason;
     recovered = report.bodies[0].inverted_elements == 0 && report.bodies[0].energy.elastic < small;
   }
   EXPECT_TRUE(recovered);

@@ -31,6 +31,11 @@ Incidence incidence(int rows, std::span<const int> groups, int group_size) {
   return result;
 }
 
+std::uint64_t new_id() {
+  static std::atomic<std::uint64_t> next{1};
+  return next++;
+}
+
 // y = A x for the rows [begin, end).
 template <int b>
 void multiply_rows(const BlockMatrix& a, const double* x, double* y, std::size_t begin, std::size_t end) {
@@ -53,7 +58,6 @@ void multiply_rows(const BlockMatrix& a, const double* x, double* y, std::size_t
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::span<const int> groups,
                                                               int group_size) {
-  static std::atomic<std::uint64_t> next_id{1};
   const Incidence touching = incidence(rows, groups, group_size);
   const auto n = static_cast<std::size_t>(rows);
 
@@ -69,7 +73,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::spa
   };
 
   auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
-  pattern->id_ = next_id++;
+  pattern->id_ = new_id();
   pattern->row_start_.assign(n + 1, 0);
   parallel_chunks(n, row_grain, [&](std::size_t begin, std::size_t end) {
     std::vector<int> columns;
@@ -91,6 +95,23 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::spa
     }
   });
   return pattern;
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::concatenate(
+    std::span<const std::shared_ptr<const BlockPattern>> parts) {
+  auto whole = std::shared_ptr<BlockPattern>(new BlockPattern);
+  whole->id_ = new_id();
+  whole->row_start_.assign(1, 0);
+  for (const auto& part : parts) {
+    const int first_row = whole->rows();
+    const std::int64_t first_slot = whole->blocks();
+    for (int row = 0; row < part->rows(); ++row) {
+      whole->row_start_.push_back(first_slot + part->row_start_[static_cast<std::size_t>(row) + 1]);
+      whole->diagonal_.push_back(first_slot + part->diagonal(row));
+    }
+    for (const int column : part->column_) whole->column_.push_back(first_row + column);
+  }
+  return whole;
 }
 
 std::int64_t BlockPattern::slot(int row, int column) const {

@@ -18,6 +18,9 @@ class BlockPattern {
   // Rows that appear together in a group are coupled: `groups` holds consecutive groups of `group_size` rows.
   static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const int> groups,
                                                          int group_size);
+  // The patterns as diagonal parts of one: rows, columns and slots of each follow those of the one before.
+  static std::shared_ptr<const BlockPattern> concatenate(
+      std::span<const std::shared_ptr<const BlockPattern>> parts);
 
   int rows() const { return static_cast<int>(diagonal_.size()); }
   std::int64_t blocks() const { return static_cast<std::int64_t>(column_.size()); }

@@ -38,8 +38,14 @@ class StepObjective : public optimize::Objective {
  public:
   virtual int dimension() const = 0;
   virtual std::span<const double> masses() const = 0;
+  // The pattern of the Hessian.
+  virtual std::shared_ptr<const linalg::BlockPattern> pattern() const = 0;
   // The data behind the spans must live until the step is over.
   virtual void begin_step(const StepSetup& setup) = 0;
+
+  // Adds the Hessian at the current point, rows of fixed nodes included as if they were free, to blocks that lie
+  // in the order of pattern(): how several bodies fill one matrix.
+  virtual void add_hessian(optimize::HessianKind kind, double* blocks) const = 0;
 
   // At the current point: Φ, and g = ∂Φ/∂x without inertia and damping (fixed nodes included).
   virtual double potential() const = 0;
@@ -57,6 +63,9 @@ struct SolidDescription {
   double mass_damping = 0;       // k_M, 1/s
   double stiffness_damping = 0;  // k_D, s
 };
+
+// The largest |first entry| of a diagonal block: what the rows of fixed nodes get on their diagonal.
+double largest_diagonal(const linalg::BlockMatrix& matrix);
 
 std::unique_ptr<StepObjective> make_solid_objective(const SolidDescription& description);
 

@@ -63,11 +63,16 @@ json to_json(const optimize::MinimizerSummary& solve) {
           {"history", history}};
 }
 
-json to_json(const step::StepReport& report) {
-  json bodies = json::array();
+json to_json(const step::StepReport& report, const step::Model& model) {
+  json islands = json::array(), bodies = json::array();
+  for (const step::IslandReport& island : report.islands) {
+    json names = json::array();
+    for (const std::size_t body : island.bodies) names.push_back(model.solids[body].name);
+    islands.push_back({{"bodies", std::move(names)}, {"solve", to_json(island.solve)}});
+  }
   for (const step::BodyReport& body : report.bodies) {
     bodies.push_back({{"name", body.name},
-                      {"solve", to_json(body.solve)},
+                      {"island", body.island},
                       {"energy",
                        {{"kinetic", body.energy.kinetic},
                         {"elastic", body.energy.elastic},
@@ -78,7 +83,7 @@ json to_json(const step::StepReport& report) {
   }
   return {{"step", report.step},           {"time", report.time},         {"h", report.h},
           {"seconds", report.seconds},     {"accepted", report.accepted}, {"converged", report.converged()},
-          {"bodies", std::move(bodies)}};
+          {"islands", std::move(islands)}, {"bodies", std::move(bodies)}};
 }
 
 std::vector<float> positions(const step::BodyState& body, int dimension) {
@@ -288,7 +293,9 @@ class Directory {
     return failed;
   }
 
-  Expected<void> write_stats(const step::StepReport& report) { return stats_->append(to_json(report)); }
+  Expected<void> write_stats(const step::StepReport& report, const step::Model& model) {
+    return stats_->append(to_json(report, model));
+  }
   Expected<void> write_frame(const io::Frame& frame) { return io::write_frame(frame, io::frame_path(frames(), frame.number)); }
   Expected<void> write_checkpoint(const step::State& state) { return io::write_checkpoint(to_arrays(state), checkpoint()); }
 
@@ -298,6 +305,12 @@ class Directory {
 };
 
 }  // namespace
+
+std::string bodies_text(const step::IslandReport& island, const step::Model& model) {
+  const std::string& first = model.solids[island.bodies.front()].name;
+  if (island.bodies.size() == 1) return fmt::format("body '{}'", first);
+  return fmt::format("{} bodies from '{}' on", island.bodies.size(), first);
+}
 
 std::int64_t step_count(const Scene& scene, const step::Model& model) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(scene.duration / model.step - 1e-6)));
@@ -341,12 +354,13 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     }
     const step::State before = simulation.state();
     const step::StepReport report = simulation.advance();
-    Expected<void> written = directory.write_stats(report);
+    Expected<void> written = directory.write_stats(report, model);
     if (!report.converged()) {
       if (summary.unconverged_steps.empty()) {
-        const auto culprit = std::find_if(report.bodies.begin(), report.bodies.end(),
-                                          [](const step::BodyReport& body) { return !body.solve.converged(); });
-        summary.first_reason = fmt::format("body '{}': {}", culprit->name, culprit->solve.reason);
+        const auto culprit =
+            std::find_if(report.islands.begin(), report.islands.end(),
+                         [](const step::IslandReport& island) { return !island.solve.converged(); });
+        summary.first_reason = fmt::format("{}: {}", bodies_text(*culprit, model), culprit->solve.reason);
       }
       summary.unconverged_steps.push_back(report.step);
     }

@@ -49,6 +49,9 @@ struct RunSummary {
 
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
 
+// "body 'bar'", or how many bodies there are and the first of them: whom a message is about.
+std::string bodies_text(const step::IslandReport& island, const step::Model& model);
+
 // Number of steps of the whole scene, and how many steps there are from one frame to the next.
 std::int64_t step_count(const Scene& scene, const step::Model& model);
 std::int64_t steps_per_frame(const Scene& scene, const step::Model& model);

@@ -38,6 +38,7 @@ struct SolidBody {
   std::vector<Handle> handles;              // a vertex belongs to at most one at any time
   double mass_damping = 0;                  // 1/s
   double stiffness_damping = 0;             // s, lagged Rayleigh (OPT §4.2)
+  bool self_contact = false;                // touches itself and every other body that says so
 };
 
 // Where a step's minimisation starts.

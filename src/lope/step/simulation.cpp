@@ -1,5 +1,6 @@
 #include <lope/base/timer.h>
 #include <lope/linalg/space.h>
+#include <lope/matter/island_objective.h>
 #include <lope/optimize/methods.h>
 #include <lope/step/simulation.h>
 
@@ -46,59 +47,101 @@ bool holds(const Handle& handle, double end_of_step, double h) {
   return end_of_step > handle.begin + slack && end_of_step <= handle.end + slack;
 }
 
+std::unique_ptr<matter::StepObjective> make_objective(const SolidBody& solid) {
+  matter::SolidDescription description;
+  description.dimension = solid.dimension;
+  description.mesh = &solid.mesh;
+  description.materials = solid.materials;
+  description.material_of_element = solid.material_of_element;
+  description.density_of_material = solid.density_of_material;
+  description.mass_damping = solid.mass_damping;
+  description.stiffness_damping = solid.stiffness_damping;
+  return matter::make_solid_objective(description);
+}
+
 }  // namespace
 
-struct Simulation::Island {
+// A body in the step that is being taken.
+struct Simulation::Body {
   std::unique_ptr<matter::StepObjective> objective;
-  std::unique_ptr<optimize::Minimizer> minimizer;
   SchemeTerms terms;
   Scheme scheme = Scheme::BackwardEuler;
   std::vector<std::uint8_t> fixed;
   std::vector<double> scripted_x;  // positions at the end of the step where fixed
+  BodyState next;                  // becomes the state when the step is accepted
   std::vector<double> work;
 };
 
+struct Simulation::Island {
+  std::vector<std::size_t> bodies;
+  std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
+  optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
+  std::unique_ptr<optimize::Minimizer> minimizer;
+};
+
 bool StepReport::converged() const {
-  return accepted && std::all_of(bodies.begin(), bodies.end(),
-                                 [](const BodyReport& body) { return body.solve.converged(); });
+  return accepted && std::all_of(islands.begin(), islands.end(),
+                                 [](const IslandReport& island) { return island.solve.converged(); });
 }
 
 Simulation::Simulation(const Model& model) : model_(model) {
   for (const SolidBody& solid : model.solids) {
-    auto island = std::make_unique<Island>();
-    matter::SolidDescription description;
-    description.dimension = solid.dimension;
-    description.mesh = &solid.mesh;
-    description.materials = solid.materials;
-    description.material_of_element = solid.material_of_element;
-    description.density_of_material = solid.density_of_material;
-    description.mass_damping = solid.mass_damping;
-    description.stiffness_damping = solid.stiffness_damping;
-    island->objective = matter::make_solid_objective(description);
-    island->minimizer = optimize::make_minimizer(model.solver.method, island->objective->size());
-    island->fixed.resize(solid.mesh.vertices.size());
-    island->work.resize(island->objective->size());
+    auto body = std::make_unique<Body>();
+    body->objective = make_objective(solid);
+    body->fixed.resize(solid.mesh.vertices.size());
+    body->work.resize(body->objective->size());
+    bodies_.push_back(std::move(body));
     state_.bodies.push_back(initial_state(solid));
-    if (model.scheme == Scheme::Trapezoid) initial_acceleration(*island, state_.bodies.back());
-    islands_.push_back(std::move(island));
+    BodyState& start = state_.bodies.back();
+    if (model.scheme == Scheme::Trapezoid) free_acceleration(bodies_.size() - 1, start.x, start.a);
   }
+  make_islands();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::make_islands() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const SolidBody& solid = model_.solids[i];
+    const auto touches = [&](const auto& island) {
+      const SolidBody& other = model_.solids[island->bodies.front()];
+      return solid.self_contact && other.self_contact && solid.dimension == other.dimension;
+    };
+    const auto found = std::find_if(islands_.begin(), islands_.end(), touches);
+    if (found == islands_.end()) islands_.push_back(std::make_unique<Island>());
+    (found == islands_.end() ? islands_.back() : *found)->bodies.push_back(i);
+  }
+  for (auto& island : islands_) {
+    island->objective = bodies_[island->bodies.front()]->objective.get();
+    if (island->bodies.size() > 1) {
+      std::vector<matter::StepObjective*> parts;
+      for (const std::size_t i : island->bodies) parts.push_back(bodies_[i]->objective.get());
+      island->joint = std::make_unique<matter::IslandObjective>(
+          parts, std::vector<std::unique_ptr<matter::ContactTerm>>{});
+      island->objective = island->joint.get();
+    }
+  }
+  use_method(model_.solver.method);
+}
 
 void Simulation::use_method(optimize::Method method) {
   for (auto& island : islands_)
     island->minimizer = optimize::make_minimizer(method, island->objective->size());
 }
 
-// a₀ = M⁻¹f(x₀) + g; damping is left out, so a damped trapezoid run should start at rest.
-void Simulation::initial_acceleration(Island& island, BodyState& body) {
-  const auto d = static_cast<std::size_t>(island.objective->dimension());
-  island.objective->move_to(body.x);
-  island.objective->potential_gradient(island.work);
-  for (std::size_t k = 0; k < body.a.size(); ++k) {
-    body.a[k] =
-        model_.gravity[static_cast<Eigen::Index>(k % d)] - island.work[k] / island.objective->masses()[k / d];
+const std::vector<std::size_t>& Simulation::bodies_of(std::size_t island) const {
+  return islands_[island]->bodies;
+}
+
+// a = M⁻¹f(x) + g; damping is left out, so a damped trapezoid run should start at rest.
+void Simulation::free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a) {
+  matter::StepObjective& objective = *bodies_[body]->objective;
+  std::vector<double>& force = bodies_[body]->work;
+  const auto d = static_cast<std::size_t>(objective.dimension());
+  objective.move_to(x);
+  objective.potential_gradient(force);
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    a[k] = model_.gravity[static_cast<Eigen::Index>(k % d)] - force[k] / objective.masses()[k / d];
   }
 }
 
@@ -134,19 +177,23 @@ Expected<void> Simulation::restore(State state) {
   return {};
 }
 
-// Sets the fixed mask, the scripted positions, x̂ and the damping targets for a step of length h.
-void Simulation::prepare(Island& island, BodyState& body, const SolidBody& solid, double h) {
+// Sets the fixed mask, the scripted positions, x̂ and the damping targets for a step of length h. State stays
+// as it is: what the step will change is in `next`.
+void Simulation::prepare(std::size_t index, double h) {
+  const SolidBody& solid = model_.solids[index];
+  Body& body = *bodies_[index];
+  BodyState& next = body.next = state_.bodies[index];
   const int d = solid.dimension;
   const double end = state_.time + h;
-  std::fill(island.fixed.begin(), island.fixed.end(), std::uint8_t{0});
-  island.scripted_x = body.x;
+  std::fill(body.fixed.begin(), body.fixed.end(), std::uint8_t{0});
+  body.scripted_x = next.x;
   for (std::size_t j = 0; j < solid.handles.size(); ++j) {
     const Handle& handle = solid.handles[j];
     if (!holds(handle, end, h)) continue;
-    std::vector<double>& anchor = body.anchors[j];
+    std::vector<double>& anchor = next.anchors[j];
     if (anchor.empty()) {
       for (const int i : handle.vertices) {
-        const Vec3 p = node(body.x, static_cast<std::size_t>(i), d);
+        const Vec3 p = node(next.x, static_cast<std::size_t>(i), d);
         anchor.insert(anchor.end(), p.data(), p.data() + 3);
       }
     }
@@ -154,58 +201,88 @@ void Simulation::prepare(Island& island, BodyState& body, const SolidBody& solid
       const auto i = static_cast<std::size_t>(handle.vertices[k]);
       const Vec3 p =
           handle.motion.position(Eigen::Map<const Vec3>(anchor.data() + 3 * k), end - handle.begin);
-      island.fixed[i] = 1;
+      body.fixed[i] = 1;
       for (int c = 0; c < d; ++c)
-        island.scripted_x[i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c)] = p[c];
+        body.scripted_x[i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c)] = p[c];
     }
   }
   const bool same_h = state_.step > 0 && std::abs(h - state_.previous_h) <= 1e-12 * h;
-  island.scheme = effective_scheme(model_.scheme, same_h);
+  body.scheme = effective_scheme(model_.scheme, same_h);
+  if (body.scheme == Scheme::Trapezoid) set_released_accelerations(index);
   const std::span<const double> gravity(model_.gravity.data(), static_cast<std::size_t>(d));
-  scheme_terms(island.scheme, h, body, gravity, island.terms);
-  island.objective->begin_step({island.terms.inertia, island.terms.target, island.terms.damping,
-                                island.terms.damping_target, body.x, island.fixed});
+  scheme_terms(body.scheme, h, next, gravity, body.terms);
+  body.objective->begin_step({body.terms.inertia, body.terms.target, body.terms.damping,
+                              body.terms.damping_target, next.x, body.fixed});
+}
+
+// The acceleration of a scripted node says nothing about the forces on it. When a handle lets go, its nodes
+// begin with what the forces give them.
+void Simulation::set_released_accelerations(std::size_t index) {
+  const SolidBody& solid = model_.solids[index];
+  Body& body = *bodies_[index];
+  const auto d = static_cast<std::size_t>(solid.dimension);
+  std::vector<double> a;
+  for (const Handle& handle : solid.handles) {
+    if (state_.step == 0 || !holds(handle, state_.time, state_.previous_h)) continue;
+    for (const int vertex : handle.vertices) {
+      const auto i = static_cast<std::size_t>(vertex);
+      if (body.fixed[i]) continue;
+      if (a.empty()) {
+        a.resize(body.next.a.size());
+        free_acceleration(index, body.next.x, a);
+      }
+      std::copy_n(a.data() + i * d, d, body.next.a.data() + i * d);
+    }
+  }
 }
 
 // OPT §3.1: the candidate of smallest energy; scripted nodes are at their scripted positions in all of them.
 // OPT compares inertia with explicit Euler; the current positions, which win at rest, and x̂ are further ones.
-std::vector<double> Simulation::initial_guess(Island& island, const BodyState& body, double h) {
-  const auto d = static_cast<std::size_t>(island.objective->dimension());
-  const auto place_handles = [&](std::vector<double>& x) {
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      if (island.fixed[k / d]) x[k] = island.scripted_x[k];
+std::vector<double> Simulation::initial_guess(Island& island, double h) {
+  enum Candidate { Target, Current, Inertia, Explicit };
+  const auto gather = [&](Candidate candidate) {
+    std::vector<double> all;
+    for (const std::size_t i : island.bodies) {
+      Body& body = *bodies_[i];
+      const auto d = static_cast<std::size_t>(model_.solids[i].dimension);
+      std::vector<double> x = candidate == Target || candidate == Explicit ? body.terms.target : body.next.x;
+      if (candidate == Inertia) linalg::combine(h, body.next.v, 1, x);
+      if (candidate == Explicit) {
+        body.objective->move_to(body.next.x);
+        body.objective->potential_gradient(body.work);
+        for (std::size_t k = 0; k < x.size(); ++k)
+          x[k] -= body.work[k] / (body.terms.inertia * body.objective->masses()[k / d]);
+      }
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        if (body.fixed[k / d]) x[k] = body.scripted_x[k];
+      }
+      all.insert(all.end(), x.begin(), x.end());
     }
+    return all;
   };
-  std::vector<double> best = island.terms.target;
-  place_handles(best);
+  std::vector<double> best = gather(Target);
   if (model_.solver.initial_guess == InitialGuess::Inertia) return best;
 
-  matter::StepObjective& objective = *island.objective;
-  std::vector<std::vector<double>> others(3, body.x);
-  linalg::combine(h, body.v, 1, others[1]);
-  objective.move_to(body.x);
-  objective.potential_gradient(island.work);
-  for (std::size_t k = 0; k < best.size(); ++k) {
-    others[2][k] = best[k] - island.work[k] / (island.terms.inertia * objective.masses()[k / d]);
-  }
+  optimize::Objective& objective = *island.objective;
   objective.move_to(best);
   double smallest = objective.value();
-  for (std::vector<double>& candidate : others) {
-    place_handles(candidate);
-    objective.move_to(candidate);
+  for (const Candidate candidate : {Current, Inertia, Explicit}) {
+    std::vector<double> x = gather(candidate);
+    objective.move_to(x);
     const double value = objective.value();
     if (std::isfinite(value) && !(smallest <= value)) {
       smallest = value;
-      best.swap(candidate);
+      best.swap(x);
     }
   }
   return best;
 }
 
-Simulation::StepProblem Simulation::step_problem(std::size_t body, double h) {
-  Island& island = *islands_[body];
-  prepare(island, state_.bodies[body], model_.solids[body], h);
-  return {*island.objective, initial_guess(island, state_.bodies[body], h)};
+Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
+  Island& island = *islands_[index];
+  for (const std::size_t i : island.bodies) prepare(i, h);
+  if (island.joint) island.joint->begin_step();
+  return {*island.objective, initial_guess(island, h)};
 }
 
 StepReport Simulation::advance() { return advance(model_.step); }
@@ -223,41 +300,48 @@ StepReport Simulation::advance(double h) {
   options.max_iterations = model_.solver.max_iterations;
   options.observer = observer_;
 
-  std::vector<std::vector<double>> solutions;
-  for (std::size_t i = 0; i < islands_.size(); ++i) {
-    StepProblem problem = step_problem(i, h);
-    step.bodies.emplace_back();
-    step.bodies.back().name = model_.solids[i].name;
-    step.bodies.back().solve = islands_[i]->minimizer->minimize(problem.objective, problem.start, options);
-    const bool failed = step.bodies.back().solve.outcome == optimize::Outcome::Failed;
+  for (std::size_t k = 0; k < islands_.size(); ++k) {
+    Island& island = *islands_[k];
+    StepProblem problem = step_problem(k, h);
+    IslandReport& result = step.islands.emplace_back();
+    result.bodies = island.bodies;
+    result.solve = island.minimizer->minimize(problem.objective, problem.start, options);
+    const bool failed = result.solve.outcome == optimize::Outcome::Failed;
     step.accepted = step.accepted && !failed && linalg::all_finite(problem.start);
-    solutions.push_back(std::move(problem.start));
+    std::span<const double> rest = problem.start;
+    for (const std::size_t i : island.bodies) {
+      Body& body = *bodies_[i];
+      const std::size_t size = body.objective->size();
+      finish_step(body.scheme, h, rest.first(size), body.fixed, body.terms, body.next);
+      rest = rest.subspan(size);
+    }
   }
   if (step.accepted) {
-    for (std::size_t i = 0; i < islands_.size(); ++i) {
-      Island& island = *islands_[i];
-      finish_step(island.scheme, h, solutions[i], island.fixed, island.terms, state_.bodies[i]);
-      optimize::MinimizerSummary solve = std::move(step.bodies[i].solve);
-      step.bodies[i] = report(island, state_.bodies[i], model_.solids[i]);
-      step.bodies[i].solve = std::move(solve);
-    }
+    for (std::size_t i = 0; i < bodies_.size(); ++i) std::swap(state_.bodies[i], bodies_[i]->next);
     state_.time = step.time;
     state_.step = step.step;
     state_.previous_h = h;
+    for (std::size_t i = 0; i < bodies_.size(); ++i) step.bodies.push_back(report(i));
+    for (std::size_t k = 0; k < islands_.size(); ++k) {
+      for (const std::size_t i : islands_[k]->bodies) step.bodies[i].island = k;
+    }
   }
   step.seconds = watch.seconds();
   return step;
 }
 
-BodyReport Simulation::report(Island& island, const BodyState& body, const SolidBody& solid) {
+BodyReport Simulation::report(std::size_t index) {
+  const BodyState& body = state_.bodies[index];
+  const int d = model_.solids[index].dimension;
+  matter::StepObjective& objective = *bodies_[index]->objective;
   BodyReport result;
-  result.name = solid.name;
-  island.objective->move_to(body.x);
-  result.energy.elastic = island.objective->potential();
-  result.inverted_elements = island.objective->inverted_elements();
-  const auto masses = island.objective->masses();
+  result.name = model_.solids[index].name;
+  objective.move_to(body.x);
+  result.energy.elastic = objective.potential();
+  result.inverted_elements = objective.inverted_elements();
+  const auto masses = objective.masses();
   for (std::size_t i = 0; i < masses.size(); ++i) {
-    const Vec3 x = node(body.x, i, solid.dimension), v = node(body.v, i, solid.dimension);
+    const Vec3 x = node(body.x, i, d), v = node(body.v, i, d);
     result.energy.kinetic += 0.5 * masses[i] * v.squaredNorm();
     result.energy.gravity -= masses[i] * model_.gravity.dot(x);
     result.momentum += masses[i] * v;
@@ -267,24 +351,22 @@ BodyReport Simulation::report(Island& island, const BodyState& body, const Solid
   return result;
 }
 
-Energies Simulation::energies(std::size_t body) {
-  return report(*islands_[body], state_.bodies[body], model_.solids[body]).energy;
-}
+Energies Simulation::energies(std::size_t body) { return report(body).energy; }
 
-std::vector<matter::Field> Simulation::fields(std::size_t body) {
+std::vector<matter::Field> Simulation::fields(std::size_t index) {
   using Place = matter::Field::Place;
-  Island& island = *islands_[body];
-  const int d = model_.solids[body].dimension;
-  const std::size_t n = island.fixed.size();
+  Body& body = *bodies_[index];
+  const int d = model_.solids[index].dimension;
+  const std::size_t n = body.fixed.size();
   matter::Field speed{"speed", "m/s", Place::Vertex, std::vector<double>(n, 0.0)};
   matter::Field residual{"residual", "N", Place::Vertex, std::vector<double>(n, 0.0)};
-  island.objective->move_to(state_.bodies[body].x);
-  if (!island.terms.target.empty()) island.objective->gradient(island.work);
+  body.objective->move_to(state_.bodies[index].x);
+  if (!body.terms.target.empty()) body.objective->gradient(body.work);
   for (std::size_t i = 0; i < n; ++i) {
-    speed.values[i] = node(state_.bodies[body].v, i, d).norm();
-    if (!island.terms.target.empty()) residual.values[i] = node(island.work, i, d).norm();
+    speed.values[i] = node(state_.bodies[index].v, i, d).norm();
+    if (!body.terms.target.empty()) residual.values[i] = node(body.work, i, d).norm();
   }
-  std::vector<matter::Field> result = island.objective->fields();
+  std::vector<matter::Field> result = body.objective->fields();
   result.push_back(std::move(speed));
   result.push_back(std::move(residual));
   return result;

@@ -1,4 +1,8 @@
-// The step loop: the only writer of State. One call of advance() is one time step, one minimisation per body.
+// The step loop: the only writer of State. One call of advance() is one time step, one minimisation per
+// island.
+//
+// Bodies that may touch form an island; every other body is an island of its own. Islands are numbered in the
+// order of their first bodies.
 #pragma once
 
 #include <lope/base/expected.h>
@@ -29,11 +33,16 @@ struct Energies {
 
 struct BodyReport {
   std::string name;
-  optimize::MinimizerSummary solve;
+  std::size_t island = 0;
   Energies energy;
   Vec3 momentum = Vec3::Zero();          // kg m/s
   Vec3 angular_momentum = Vec3::Zero();  // kg m²/s about the origin
   int inverted_elements = 0;
+};
+
+struct IslandReport {
+  std::vector<std::size_t> bodies;
+  optimize::MinimizerSummary solve;
 };
 
 struct StepReport {
@@ -41,7 +50,8 @@ struct StepReport {
   double time = 0;        // at the end of the step
   double h = 0;
   double seconds = 0;     // wall clock
-  bool accepted = false;  // false: some body's minimisation failed outright and State is as before
+  bool accepted = false;  // false: some island's minimisation failed outright and State is as before
+  std::vector<IslandReport> islands;
   std::vector<BodyReport> bodies;
   bool converged() const;
 };
@@ -70,23 +80,31 @@ class Simulation {
   // Uses another method from now on (comparisons); keeps everything else.
   void use_method(optimize::Method method);
 
-  // The step problem of one body at the current state, for comparisons: objective and starting point of a
+  std::size_t island_count() const { return islands_.size(); }
+  // The bodies of an island, whose unknowns follow one another in this order.
+  const std::vector<std::size_t>& bodies_of(std::size_t island) const;
+
+  // The step problem of one island at the current state, for comparisons: objective and starting point of a
   // step of length h. The simulation must not advance while they are in use.
   struct StepProblem {
-    matter::StepObjective& objective;
+    optimize::Objective& objective;
     std::vector<double> start;
   };
-  StepProblem step_problem(std::size_t body, double h);
+  StepProblem step_problem(std::size_t island, double h);
 
  private:
+  struct Body;
   struct Island;
-  void prepare(Island& island, BodyState& body, const SolidBody& solid, double h);
-  std::vector<double> initial_guess(Island& island, const BodyState& body, double h);
-  void initial_acceleration(Island& island, BodyState& body);
-  BodyReport report(Island& island, const BodyState& body, const SolidBody& solid);
+  void make_islands();
+  void prepare(std::size_t body, double h);
+  void set_released_accelerations(std::size_t body);
+  std::vector<double> initial_guess(Island& island, double h);
+  void free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a);
+  BodyReport report(std::size_t body);
 
   const Model& model_;
   State state_;
+  std::vector<std::unique_ptr<Body>> bodies_;
   std::vector<std::unique_ptr<Island>> islands_;
   optimize::Observer observer_;
 };

@@ -296,14 +296,18 @@ void ElasticElements<d>::add_gradient(std::span<double> g) const {
 template <int d>
 void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const {
   assert(H.pattern().id() == pattern_->id() && H.block_size() == d);
+  add_hessian(kind, scale, H.values().data());
+}
+
+template <int d>
+void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
   const bool projected = kind == optimize::HessianKind::Projected;
   const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
   const bool stale = tangent_state_ != wanted;
   const elastic::Batches data = batches();
-  double* values = H.values().data();
   for_each_by_colour([&](const Cluster& c) {
     if (stale) kernels_.tangent(data, c.begin, c.end, projected);
-    kernels_.hessian(data, c.begin, c.end, scale, values);
+    kernels_.hessian(data, c.begin, c.end, scale, blocks);
   });
   tangent_state_ = wanted;
 }

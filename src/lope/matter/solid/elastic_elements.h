@@ -55,6 +55,8 @@ class ElasticElements {
   void add_gradient(std::span<double> g) const;
   // H += scale·∂²Φ/∂x². H must have pattern() and block size d.
   void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const;
+  // The same into blocks that lie in the order of pattern(), as part of a larger matrix.
+  void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
   // y += scale·∂²Φ/∂x²·p, without a matrix.
   void add_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                          std::span<double> y) const;

@@ -122,8 +122,7 @@ SolidObjective<d>::SolidObjective(const SolidDescription& description)
       masses_(lumped_masses<d>(description, elements_)),
       scales_(characteristic_scales<d>(description, elements_)),
       mass_damping_(description.mass_damping),
-      stiffness_damping_(description.stiffness_damping),
-      hessian_(elements_.pattern(), d) {
+      stiffness_damping_(description.stiffness_damping) {
   const std::vector<double> stiffness = rest_stiffness<d>(description);
   double volume = 0;
   for (std::size_t e = 0; e < elements_.volumes().size(); ++e) {
@@ -247,19 +246,27 @@ void SolidObjective<d>::gradient(std::span<double> g) {
 }
 
 template <int d>
-const linalg::BlockMatrix& SolidObjective<d>::hessian(optimize::HessianKind kind) {
-  hessian_.set_zero();
-  elements_.add_hessian(kind, 1, hessian_);
-  if (stiffness_damping_ > 0) hessian_.add(setup_.damping * stiffness_damping_, *lagged_stiffness_);
-  const double weight = diagonal_weight();
-  double largest = 0;
-  for (std::size_t i = 0; i < masses_.size(); ++i) {
-    double* block = hessian_.block(hessian_.pattern().diagonal(static_cast<int>(i)));
-    for (int k = 0; k < d; ++k) block[k * (d + 1)] += weight * masses_[i];
-    largest = std::max(largest, std::abs(block[0]));
+void SolidObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) const {
+  elements_.add_hessian(kind, 1, blocks);
+  if (stiffness_damping_ > 0) {
+    const auto lagged = lagged_stiffness_->values();
+    const double scale = setup_.damping * stiffness_damping_;
+    parallel_for(lagged.size(), grain, [&](std::size_t k) { blocks[k] += scale * lagged[k]; });
   }
-  hessian_.make_identity(setup_.fixed, largest);
-  return hessian_;
+  const std::shared_ptr<const linalg::BlockPattern> pattern = elements_.pattern();
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    double* block = blocks + pattern->diagonal(static_cast<int>(i)) * (d * d);
+    for (int k = 0; k < d; ++k) block[k * (d + 1)] += diagonal_weight() * masses_[i];
+  }
+}
+
+template <int d>
+const linalg::BlockMatrix& SolidObjective<d>::hessian(optimize::HessianKind kind) {
+  if (!hessian_) hessian_.emplace(elements_.pattern(), d);
+  hessian_->set_zero();
+  add_hessian(kind, hessian_->values().data());
+  hessian_->make_identity(setup_.fixed, largest_diagonal(*hessian_));
+  return *hessian_;
 }
 
 template <int d>
@@ -310,6 +317,14 @@ std::vector<Field> SolidObjective<d>::fields() const {
 
 template class SolidObjective<2>;
 template class SolidObjective<3>;
+
+double largest_diagonal(const linalg::BlockMatrix& matrix) {
+  double largest = 0;
+  for (int i = 0; i < matrix.pattern().rows(); ++i) {
+    largest = std::max(largest, std::abs(*matrix.block(matrix.pattern().diagonal(i))));
+  }
+  return largest;
+}
 
 std::unique_ptr<StepObjective> make_solid_objective(const SolidDescription& description) {
   if (description.dimension == 2) return std::make_unique<SolidObjective<2>>(description);

@@ -17,6 +17,7 @@ class SolidObjective final : public StepObjective {
   int block_size() const override { return d; }
   int dimension() const override { return d; }
   std::span<const double> masses() const override { return masses_; }
+  std::shared_ptr<const linalg::BlockPattern> pattern() const override { return elements_.pattern(); }
   std::span<const std::uint8_t> fixed_blocks() const override { return setup_.fixed; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
 
@@ -26,6 +27,7 @@ class SolidObjective final : public StepObjective {
   double value_noise() override;
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  void add_hessian(optimize::HessianKind kind, double* blocks) const override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   double largest_step(std::span<const double> direction) const override;
@@ -51,7 +53,7 @@ class SolidObjective final : public StepObjective {
   double total_stiffness_ = 0;  // Σ V ξ
   double element_size_ = 0;     // mean
   StepSetup setup_;
-  linalg::BlockMatrix hessian_;
+  std::optional<linalg::BlockMatrix> hessian_;            // made when first asked for
   std::optional<linalg::BlockMatrix> lagged_stiffness_;   // D
   std::vector<double> point_;                             // the current point
   mutable std::vector<double> offset_, product_, force_;  // work

@@ -1,0 +1,64 @@
+// Bodies that may touch, as one objective: E(x) = Σ_b E_b(x_b) + Σ_t Φ_t(x) over the concatenated unknowns of
+// the bodies and their contact terms. One Hessian whose pattern is that of the bodies one after another;
+// every body fills its own part of it in place.
+//
+// The contact terms come last in value(): when the others alone exceed `give_up_above`, they are not
+// evaluated (OPT §3.3, "practical considerations").
+#pragma once
+
+#include <lope/matter/contact/contact_term.h>
+#include <lope/matter/step_objective.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lope::matter {
+
+class IslandObjective final : public optimize::Objective {
+ public:
+  // The bodies have one dimension and outlive the island.
+  IslandObjective(std::vector<StepObjective*> bodies, std::vector<std::unique_ptr<ContactTerm>> terms);
+
+  // After begin_step() of every body: takes over which nodes are fixed.
+  void begin_step();
+  // The nodes of body b are first_node(b) … first_node(b + 1) − 1.
+  std::size_t first_node(std::size_t body) const { return first_node_[body]; }
+
+  std::size_t size() const override { return first_node_.back() * block(); }
+  int block_size() const override { return dimension_; }
+  std::span<const std::uint8_t> fixed_blocks() const override { return fixed_; }
+  const optimize::CharacteristicScales& scales() const override { return scales_; }
+
+  bool begin_iteration() override;
+  void move_to(std::span<const double> x) override;
+  double value(double give_up_above) override;
+  double value_noise() override;
+  void gradient(std::span<double> g) override;
+  const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
+                     std::span<double> y) override;
+  double largest_step(std::span<const double> direction) const override;
+
+ private:
+  std::size_t block() const { return static_cast<std::size_t>(dimension_); }
+  // The part of a vector of the island that belongs to a body.
+  template <class T>
+  std::span<T> part(std::span<T> whole, std::size_t body) const {
+    return whole.subspan(first_node_[body] * block(), (first_node_[body + 1] - first_node_[body]) * block());
+  }
+  void clear_fixed(std::span<double> g) const;
+
+  std::vector<StepObjective*> bodies_;
+  std::vector<std::unique_ptr<ContactTerm>> terms_;
+  int dimension_;
+  std::vector<std::size_t> first_node_;  // one more than bodies
+  std::vector<std::int64_t> first_slot_;
+  optimize::CharacteristicScales scales_;
+  std::vector<std::uint8_t> fixed_;
+  linalg::BlockMatrix hessian_;
+  std::vector<double> free_direction_;
+};
+
+}  // namespace lope::matter

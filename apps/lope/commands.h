@@ -26,6 +26,7 @@ void add_mesh(CLI::App& app, int& status);
 void add_scenes(CLI::App& app, int& status);
 void add_solvers(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_compare(CLI::App& app, int& status);
 
 // Checks of numbers on the command line, with one short sentence where they fail.
 inline std::string positive(const std::string& text) {

@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   add_scenes(app, status);
   add_solvers(app, status);
   add_bench(app, status);
+  add_compare(app, status);
   if (argc < 2) {
     fmt::print("{}", app.help());
     return BadInput;

@@ -5,14 +5,16 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 7> table = {{
+constexpr std::array<Benchmark, 9> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)", newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
     {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size nodes per side)", torture},
     {"cantilever", "a cantilever under its weight converges with refinement", cantilever},
     {"time-order", "orders and energy behaviour of the time schemes", time_order},
     {"agreement", "newton and newton-pcg find the same minimiser of every step of a twisted bar", agreement},
+    {"accuracy", "the displacement accuracy against true errors, over all scenes (--size vertices per body, --steps)", accuracy},
     {"reference", "the LTSS and twist scenes of the DOT program's figures (--mesh FILE)", reference_scenes},
+    {"dot", "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
 }};
 
 }  // namespace

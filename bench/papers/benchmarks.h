@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <lope/base/expected.h>
 
@@ -18,6 +19,8 @@ struct BenchOptions {
   std::string mesh;              // --mesh FILE: use this mesh where the benchmark takes one
   int size = 0;                  // --size N: resolution; 0: the benchmark's default
   int steps = 0;                 // --steps N; 0: the benchmark's default
+  std::vector<std::string> only;     // --only NAME,…: some tables of a benchmark that has several; empty: all
+  std::vector<std::string> methods;  // --methods NAME,…: the columns where a benchmark compares methods; empty: its own choice
   std::function<void(std::string_view)> print;
 };
 
@@ -35,6 +38,8 @@ Expected<void> torture(const BenchOptions& options);            // OPT Figs. 6 a
 Expected<void> cantilever(const BenchOptions& options);         // refinement against a reference
 Expected<void> time_order(const BenchOptions& options);         // orders and energies of the schemes
 Expected<void> agreement(const BenchOptions& options);          // newton and newton-pcg on a twisted bar
+Expected<void> accuracy(const BenchOptions& options);           // the displacement accuracy against true errors
 Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
+Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
 
 }  // namespace lope::bench

@@ -46,6 +46,23 @@ class NoPipeSignal {
   bool already_pending_ = false;
 };
 
+// A null-terminated argument vector; the strings must outlive it.
+std::vector<char*> argument_vector(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<char*> words = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  return words;
+}
+
+// The status of waitpid, or −1.
+int wait_for(pid_t child) {
+  int status = -1;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return status;
+}
+
 struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -63,12 +80,8 @@ struct PipedProgram::State {
     input = -1;
   }
 
-  // The status of waitpid, or −1.
   int wait() {
-    int status = -1;
-    while (child > 0 && ::waitpid(child, &status, 0) < 0) {
-      if (errno != EINTR) break;
-    }
+    const int status = wait_for(child);
     child = -1;
     return status;
   }
@@ -113,10 +126,7 @@ Expected<PipedProgram> PipedProgram::start(const std::string& program,
   state->input = ends[1];
   for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
 
-  std::vector<char*> words = {const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-
+  const std::vector<char*> words = argument_vector(program, arguments);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
@@ -162,6 +172,18 @@ Expected<void> PipedProgram::finish() {
   }
   return environment_error("'{}' failed with exit code {}: {}", state_->program,
                            status == -1 ? -1 : WEXITSTATUS(status), state_->last_errors());
+}
+
+Expected<int> run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  const std::vector<char*> words = argument_vector(program, arguments);
+  pid_t child = -1;
+  if (const int failure = ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words.data(), environ);
+      failure != 0) {
+    return environment_error("cannot run the program '{}' ({})", program, std::strerror(failure));
+  }
+  const int status = wait_for(child);
+  if (status != -1 && WIFEXITED(status)) return WEXITSTATUS(status);
+  return environment_error("'{}' was ended by signal {}", program, status == -1 ? 0 : WTERMSIG(status));
 }
 
 }  // namespace lope

@@ -37,4 +37,8 @@ class PipedProgram {
   std::unique_ptr<State> state_;
 };
 
+// Runs a program with our standard streams and waits for its end: its exit code. A program that cannot be
+// started or is ended by a signal is an Environment error.
+Expected<int> run_program(const std::string& program, const std::vector<std::string>& arguments);
+
 }  // namespace lope

@@ -119,4 +119,57 @@ ImplicitShape torus_knot(const TorusKnot& knot) {
   return shape;
 }
 
+ImplicitShape metaballs(const Metaballs& balls) {
+  ImplicitShape shape;
+  shape.name = "metaballs";
+  const auto radius = [balls](std::size_t i) { return balls.radii[balls.radii.size() == 1 ? 0 : i]; };
+  const bool valid =
+      !balls.centers.empty() && (balls.radii.size() == 1 || balls.radii.size() == balls.centers.size());
+  if (!valid) {  // refused by the mesher, because its thinnest part is 0
+    shape.value = [](const Vec3&) { return 1.0; };
+    shape.box = ball_box(Vec3::Zero(), 1);
+    return shape;
+  }
+  shape.value = [balls, radius](const Vec3& x) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < balls.centers.size(); ++i)
+      nearest = std::min(nearest, (x - balls.centers[i]).norm() - radius(i));
+    double sum = 0;  // of exponentials relative to the nearest: cannot overflow
+    for (std::size_t i = 0; i < balls.centers.size(); ++i) {
+      sum += std::exp((nearest - (x - balls.centers[i]).norm() + radius(i)) / balls.blend);
+    }
+    return nearest - balls.blend * std::log(sum);
+  };
+  const double swelling = balls.blend * std::log(static_cast<double>(balls.centers.size()));
+  shape.thinnest = std::numeric_limits<double>::infinity();
+  shape.box = ball_box(balls.centers[0], radius(0) + swelling);
+  for (std::size_t i = 0; i < balls.centers.size(); ++i) {
+    const Bounds box = ball_box(balls.centers[i], radius(i) + swelling);
+    shape.box = {shape.box.min.cwiseMin(box.min), shape.box.max.cwiseMax(box.max)};
+    shape.thinnest = std::min(shape.thinnest, radius(i));
+  }
+  shape.largest_part_only = true;
+  return shape;
+}
+
+ImplicitShape pierced_shell(const PiercedShell& shell) {
+  ImplicitShape shape;
+  shape.name = "pierced shell";
+  const double wall = shell.outer_radius - shell.inner_radius,
+               rounding = 0.1 * std::min(wall, shell.hole_radius);
+  shape.value = [=](const Vec3& x) {
+    const Vec3 local = x - shell.center;
+    const double r = local.norm();
+    const double to_axis = std::min({std::hypot(local.y(), local.z()), std::hypot(local.z(), local.x()),
+                                     std::hypot(local.x(), local.y())});
+    return smooth_max(std::max(r - shell.outer_radius, shell.inner_radius - r), shell.hole_radius - to_axis,
+                      rounding);
+  };
+  shape.box = ball_box(shell.center, shell.outer_radius);
+  // Wider holes would meet (at 45° between two axes) and leave eight loose pieces.
+  const bool connected = shell.hole_radius < 0.7 * shell.inner_radius;
+  shape.thinnest = connected ? std::min({wall, shell.hole_radius, shell.inner_radius}) : 0;
+  return shape;
+}
+
 }  // namespace lope::geometry

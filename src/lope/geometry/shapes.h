@@ -89,6 +89,24 @@ struct TorusKnot {
 };
 ImplicitShape torus_knot(const TorusKnot& knot);
 
+// Balls that melt into each other where they are nearer than about `blend`: the points where a smooth minimum of the
+// distances to them, −b log Σ exp(−(|x − c_i| − r_i)/b), is negative. Only the largest connected part is kept.
+struct Metaballs {
+  std::vector<Vec3> centers;
+  std::vector<double> radii;  // as many, or one for all
+  double blend = 0.05;
+};
+ImplicitShape metaballs(const Metaballs& balls);
+
+// A hollow sphere with six round holes in its wall, where the axes meet it.
+struct PiercedShell {
+  Vec3 center = Vec3::Zero();
+  double outer_radius = 0.5;
+  double inner_radius = 0.4;
+  double hole_radius = 0.15;
+};
+ImplicitShape pierced_shell(const PiercedShell& shell);
+
 using Shape = std::variant<Box, Sphere, Torus, Cylinder, Capsule, ClosedSurface, ImplicitShape>;
 
 // How the cells of a box lattice are cut.

@@ -56,6 +56,8 @@ void multiply_rows(const BlockMatrix& a, const double* x, double* y, std::size_t
 
 }  // namespace
 
+BlockPattern::BlockPattern() : id_(new_id()) {}
+
 std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::span<const int> groups,
                                                               int group_size) {
   const Incidence touching = incidence(rows, groups, group_size);
@@ -73,7 +75,6 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::spa
   };
 
   auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
-  pattern->id_ = new_id();
   pattern->row_start_.assign(n + 1, 0);
   parallel_chunks(n, row_grain, [&](std::size_t begin, std::size_t end) {
     std::vector<int> columns;
@@ -97,10 +98,50 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::spa
   return pattern;
 }
 
+std::shared_ptr<const BlockPattern> BlockPattern::from_rows(std::span<const std::vector<int>> rows) {
+  auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
+  pattern->row_start_.push_back(0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto at = std::lower_bound(rows[row].begin(), rows[row].end(), static_cast<int>(row));
+    assert(at != rows[row].end() && *at == static_cast<int>(row));
+    pattern->diagonal_.push_back(pattern->row_start_.back() + (at - rows[row].begin()));
+    pattern->column_.insert(pattern->column_.end(), rows[row].begin(), rows[row].end());
+    pattern->row_start_.push_back(static_cast<std::int64_t>(pattern->column_.size()));
+  }
+  return pattern;
+}
+
+BlockPattern::DirectSum BlockPattern::direct_sum(std::span<const std::vector<int>> sets) const {
+  auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
+  DirectSum sum{pattern, {}};
+  pattern->row_start_.push_back(0);
+  std::vector<int> place(static_cast<std::size_t>(rows()), -1);  // of a row in the set at hand
+  int first = 0;
+  for (const std::vector<int>& set : sets) {
+    assert(std::is_sorted(set.begin(), set.end()));
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      place[static_cast<std::size_t>(set[k])] = first + static_cast<int>(k);
+    }
+    for (const int row : set) {
+      for (std::int64_t slot = row_start_[static_cast<std::size_t>(row)];
+           slot < row_start_[static_cast<std::size_t>(row) + 1]; ++slot) {
+        const int column = column_[static_cast<std::size_t>(slot)];
+        if (place[static_cast<std::size_t>(column)] < 0) continue;
+        if (column == row) pattern->diagonal_.push_back(static_cast<std::int64_t>(sum.slot.size()));
+        pattern->column_.push_back(place[static_cast<std::size_t>(column)]);
+        sum.slot.push_back(slot);
+      }
+      pattern->row_start_.push_back(static_cast<std::int64_t>(sum.slot.size()));
+    }
+    for (const int row : set) place[static_cast<std::size_t>(row)] = -1;
+    first += static_cast<int>(set.size());
+  }
+  return sum;
+}
+
 std::shared_ptr<const BlockPattern> BlockPattern::concatenate(
     std::span<const std::shared_ptr<const BlockPattern>> parts) {
   auto whole = std::shared_ptr<BlockPattern>(new BlockPattern);
-  whole->id_ = new_id();
   whole->row_start_.assign(1, 0);
   for (const auto& part : parts) {
     const int first_row = whole->rows();
@@ -123,7 +164,7 @@ std::int64_t BlockPattern::slot(int row, int column) const {
 
 BlockMatrix::BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size)
     : pattern_(std::move(pattern)), block_size_(block_size) {
-  assert(block_size == 2 || block_size == 3);
+  assert(block_size >= 1 && block_size <= 3);
   values_.assign(static_cast<std::size_t>(pattern_->blocks() * block_size * block_size), 0.0);
 }
 
@@ -144,8 +185,10 @@ void BlockMatrix::multiply(std::span<const double> x, std::span<double> y) const
                   [&](std::size_t begin, std::size_t end) {
                     if (block_size_ == 3) {
                       multiply_rows<3>(*this, x.data(), y.data(), begin, end);
-                    } else {
+                    } else if (block_size_ == 2) {
                       multiply_rows<2>(*this, x.data(), y.data(), begin, end);
+                    } else {
+                      multiply_rows<1>(*this, x.data(), y.data(), begin, end);
                     }
                   });
 }

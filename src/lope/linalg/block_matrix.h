@@ -2,7 +2,7 @@
 // change.
 //
 // Both halves are stored (block rows), because then a product reads each row once, in parallel, with no
-// scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 2 or 3.
+// scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 1, 2 or 3.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,16 @@ class BlockPattern {
   static std::shared_ptr<const BlockPattern> concatenate(
       std::span<const std::shared_ptr<const BlockPattern>> parts);
 
+  // rows[i]: the columns of row i, ascending, i itself among them; symmetric.
+  static std::shared_ptr<const BlockPattern> from_rows(std::span<const std::vector<int>> rows);
+  // The pattern of diag(A_1, A_2, …), A_j the principal submatrix of this pattern on the rows sets[j] (ascending), and
+  // for each of its blocks the slot of this pattern that it is a copy of.
+  struct DirectSum {
+    std::shared_ptr<const BlockPattern> pattern;
+    std::vector<std::int64_t> slot;
+  };
+  DirectSum direct_sum(std::span<const std::vector<int>> sets) const;
+
   int rows() const { return static_cast<int>(diagonal_.size()); }
   std::int64_t blocks() const { return static_cast<std::int64_t>(column_.size()); }
   std::span<const std::int64_t> row_start() const { return row_start_; }
@@ -33,7 +43,7 @@ class BlockPattern {
   std::uint64_t id() const { return id_; }
 
  private:
-  BlockPattern() = default;
+  BlockPattern();
   std::vector<std::int64_t> row_start_;
   std::vector<int> column_;
   std::vector<std::int64_t> diagonal_;

@@ -1,5 +1,5 @@
 // A fill-reducing order of the block rows of a sparse matrix: nested dissection of its graph by METIS
-// (Karypis & Kumar 1998). The same pattern always gives the same order.
+// (Karypis & Kumar 1998), one connected part after another. The same pattern always gives the same order.
 #pragma once
 
 #include <lope/linalg/block_matrix.h>

@@ -24,6 +24,8 @@ class Preconditioner {
   // True if M⁻¹A is close to the identity in *all* modes (a factor of A or of a nearby matrix), so that a small
   // preconditioned residual means a small error. A local preconditioner says nothing about smooth errors.
   virtual bool is_near_inverse() const { return false; }
+  // True if it also acts on smooth errors, so that CG's convergence does not depend on the size of the problem.
+  virtual bool is_global() const { return is_near_inverse(); }
 };
 
 // No preconditioning.

@@ -24,6 +24,8 @@ constexpr int tile_slivers = 8;
 constexpr double subtree_part = 1.0 / 32;
 // Numbers that are worth a task of their own in memory-bound loops.
 constexpr Offset memory_grain = 32768;
+// Rows that are worth one when a vector is reordered.
+constexpr std::size_t row_grain = 4096;
 
 // Memory that is not cleared, aligned for the widest vectors.
 template <class T>
@@ -113,14 +115,21 @@ struct SparseCholesky<T>::Implementation {
   void prepare(const BlockMatrix& matrix) {
     pattern_id = 0;
     block_size = matrix.block_size();
-    symbolic = analyze(matrix.pattern(), block_size);
+    const BlockPattern& pattern = instead ? *instead : matrix.pattern();
+    symbolic = analyze(pattern, block_size);
+    if (instead) {
+      for (SymbolicCholesky::Entry& entry : symbolic.entry) {
+        entry.slot = slots[static_cast<std::size_t>(entry.slot)];
+      }
+    }
+    const Offset unknowns = Offset(pattern.rows()) * block_size;
     size_fronts();
     cut_tree();
     place_updates();
     factor.resize(factor_size);
-    inverse.resize(static_cast<Offset>(matrix.size()));
+    inverse.resize(unknowns);
     vectors.resize(vectors_size);
-    solution.resize(static_cast<Offset>(matrix.size()));
+    solution.resize(unknowns);
     kept_updates.resize(kept_size);
     pattern_id = matrix.pattern().id();
   }
@@ -456,28 +465,41 @@ struct SparseCholesky<T>::Implementation {
   void solve(ConstVector r, Vector z) {
     prepare_workspaces();
     const int b = block_size;
-    const auto count = symbolic.order.size();
-    for (std::size_t k = 0; k < count; ++k) {
+    parallel_for(symbolic.order.size(), row_grain, [&](std::size_t k) {
       for (int i = 0; i < b; ++i) solution.data()[k * b + i] = static_cast<T>(r[symbolic.order[k] * b + i]);
-    }
-    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t) {
-      for (int s = subtrees[task].first; s <= subtrees[task].last; ++s) forward(s, false);
     });
+    // A subtree that is a whole tree is solved to the end while its panels are in the cache.
+    const auto whole = [&](const Subtree& subtree) { return symbolic.parent[subtree.last] < 0; };
+    const auto return_through = [&](const Subtree& subtree, std::size_t worker) {
+      for (int s = subtree.last; s >= subtree.first; --s) backward(s, workspaces[worker], false);
+    };
+    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      const Subtree& subtree = subtrees[task];
+      for (int s = subtree.first; s <= subtree.last; ++s) forward(s, false);
+      if (whole(subtree)) return_through(subtree, worker);
+    });
+    if (top.empty()) return copy_solution(z);
     for (const int s : top) forward(s, true);
     for (auto s = top.rbegin(); s != top.rend(); ++s) backward(*s, workspaces[0], true);
     parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
-      for (int s = subtrees[task].last; s >= subtrees[task].first; --s)
-        backward(s, workspaces[worker], false);
+      if (!whole(subtrees[task])) return_through(subtrees[task], worker);
     });
-    for (std::size_t k = 0; k < count; ++k) {
+    copy_solution(z);
+  }
+
+  void copy_solution(Vector z) {
+    const int b = block_size;
+    parallel_for(symbolic.order.size(), row_grain, [&](std::size_t k) {
       for (int i = 0; i < b; ++i) z[symbolic.order[k] * b + i] = solution.data()[k * b + i];
-    }
+    });
   }
 
   static constexpr Offset line = 64 / sizeof(T);  // numbers in a cache line
 
   const DenseKernels<T>& kernels;
   FrontLayout<T> layout;
+  std::shared_ptr<const BlockPattern> instead;  // if set: what is factorised in place of the matrix given
+  std::vector<std::int64_t> slots;              // of the given matrix, per block of `instead`
   std::uint64_t pattern_id = 0;
   int block_size = 0;
   SymbolicCholesky symbolic;
@@ -519,6 +541,15 @@ bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
   }
   m.ready = m.failed_pivot < 0;
   return m.ready;
+}
+
+template <class T>
+void SparseCholesky<T>::factorize_instead(std::shared_ptr<const BlockPattern> pattern,
+                                          std::vector<std::int64_t> slots) {
+  implementation_->instead = std::move(pattern);
+  implementation_->slots = std::move(slots);
+  implementation_->pattern_id = 0;
+  implementation_->ready = false;
 }
 
 template <class T>

@@ -45,6 +45,10 @@ class SparseCholesky final : public Preconditioner {
   // or (logged) when there is not enough memory. apply() must not be called then; the next update() starts
   // afresh.
   bool update(const BlockMatrix& matrix) override;
+  // From now on factorises the matrix with this pattern, whose block k is the block slots[k] of the matrix that
+  // update() receives (BlockPattern::direct_sum): r and z of apply() then have the rows of that pattern. Symbolic work
+  // is done in the next update(); it is for matrices of one pattern.
+  void factorize_instead(std::shared_ptr<const BlockPattern> pattern, std::vector<std::int64_t> slots);
   // z = A⁻¹ r, exact up to rounding.
   void apply(ConstVector r, Vector z) override;
   bool is_near_inverse() const override { return true; }

@@ -129,4 +129,55 @@ double IslandObjective::largest_step(std::span<const double> direction) const {
   return smallest;
 }
 
+std::vector<std::vector<int>> IslandObjective::cover(int parts) const {
+  std::vector<std::vector<int>> all;
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    const double share = static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
+    std::vector<std::vector<int>> sets = bodies_[b]->cover(std::max(1, static_cast<int>(std::lround(share * parts))));
+    if (sets.empty()) return {};
+    for (std::vector<int>& set : sets) {
+      for (int& node : set) node += static_cast<int>(first_node_[b]);
+      all.push_back(std::move(set));
+    }
+  }
+  return all;
+}
+
+linalg::Prolongation IslandObjective::coarse_space(int functions) const {
+  linalg::Prolongation all;
+  all.start.push_back(0);
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    const double share = static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
+    const linalg::Prolongation body = bodies_[b]->coarse_space(std::max(1, static_cast<int>(std::lround(share * functions))));
+    if (body.empty()) return {};
+    const int first = all.start.back();
+    for (std::size_t i = 1; i < body.start.size(); ++i) all.start.push_back(first + body.start[i]);
+    for (const int column : body.column) all.column.push_back(all.columns + column);
+    all.weight.insert(all.weight.end(), body.weight.begin(), body.weight.end());
+    all.columns += body.columns;
+  }
+  return all;
+}
+
+optimize::Objective::ScalarModel IslandObjective::scalar_model() {
+  std::vector<std::uint64_t> versions;
+  std::vector<const linalg::BlockMatrix*> models;
+  for (StepObjective* body : bodies_) {
+    const ScalarModel model = body->scalar_model();
+    if (model.matrix == nullptr) return {};
+    models.push_back(model.matrix);
+    versions.push_back(model.version);
+  }
+  if (!scalar_) scalar_.emplace(joint_pattern(bodies_), 1);
+  if (versions != scalar_versions_) {
+    for (std::size_t b = 0; b < bodies_.size(); ++b) {
+      const std::span<const double> values = models[b]->values();
+      std::copy(values.begin(), values.end(), scalar_->values().begin() + first_slot_[b]);
+    }
+    scalar_versions_ = std::move(versions);
+    ++scalar_version_;
+  }
+  return {&*scalar_, scalar_version_};
+}
+
 }  // namespace lope::matter

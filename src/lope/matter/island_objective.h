@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,10 @@ class IslandObjective final : public optimize::Objective {
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   double largest_step(std::span<const double> direction) const override;
+  // Those of the bodies, one after another: contact does not enter.
+  std::vector<std::vector<int>> cover(int parts) const override;
+  linalg::Prolongation coarse_space(int functions) const override;
+  ScalarModel scalar_model() override;
 
  private:
   std::size_t block() const { return static_cast<std::size_t>(dimension_); }
@@ -59,6 +64,9 @@ class IslandObjective final : public optimize::Objective {
   std::vector<std::uint8_t> fixed_;
   linalg::BlockMatrix hessian_;
   std::vector<double> free_direction_;
+  std::optional<linalg::BlockMatrix> scalar_;
+  std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of
+  std::uint64_t scalar_version_ = 0;
 };
 
 }  // namespace lope::matter

@@ -1,4 +1,5 @@
 #include <lope/optimize/gast15.h>
+#include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/newton.h>
 
@@ -8,7 +9,7 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 6> table = {{
+constexpr std::array<MethodInfo, 12> table = {{
     {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large"},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful"},
@@ -19,10 +20,23 @@ constexpr std::array<MethodInfo, 6> table = {{
      "gast15 with the paper's constants and no preconditioner, for comparison"},
     {Method::NewtonRaw, "newton-raw", "OPT §2",
      "plain Newton without any safeguard; diverges on hard steps, for comparison"},
+    {Method::LbfgsH, "lbfgs-h", "LBFGS-H of DOT §3", "L-BFGS initialised by a Cholesky factor of the projected Hessian"},
+    {Method::LbfgsPd, "lbfgs-pd", "LBFGS-PD of DOT §3",
+     "L-BFGS initialised by a scalar Laplacian, factorised once per simulation"},
+    {Method::Dot, "dot", "DOT", "L-BFGS initialised by Cholesky factors of overlapping subdomains"},
+    {Method::LbfgsCg, "lbfgs-cg", "inexact LBFGS-H", "L-BFGS initialised by block-Jacobi conjugate gradients"},
+    {Method::LbfgsJacobi, "lbfgs-jacobi", "DOT §4.1", "L-BFGS initialised by the diagonal blocks of the projected Hessian"},
+    {Method::LbfgsIc, "lbfgs-ic", "DOT §5.5", "L-BFGS initialised by an incomplete Cholesky factor"},
 }};
 
 // Beyond this many unknowns a Cholesky factor of a solid is too large or too slow.
 constexpr std::size_t direct_limit = 300000;
+
+std::unique_ptr<Minimizer> lbfgs(InverseKind kind) {
+  LbfgsOptions options;
+  options.inverse.kind = kind;
+  return std::make_unique<Lbfgs>(options);
+}
 
 }  // namespace
 
@@ -54,6 +68,18 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<Gast15>(Gast15Options{.as_printed = true});
     case Method::NewtonRaw:
       return std::make_unique<PlainNewton>();
+    case Method::LbfgsH:
+      return lbfgs(InverseKind::Cholesky);
+    case Method::LbfgsPd:
+      return lbfgs(InverseKind::Laplacian);
+    case Method::Dot:
+      return lbfgs(InverseKind::Subdomains);
+    case Method::LbfgsCg:
+      return lbfgs(InverseKind::Cg);
+    case Method::LbfgsJacobi:
+      return lbfgs(InverseKind::BlockJacobi);
+    case Method::LbfgsIc:
+      return lbfgs(InverseKind::IncompleteCholesky);
   }
   return nullptr;
 }

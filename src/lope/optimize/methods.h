@@ -10,7 +10,20 @@
 
 namespace lope::optimize {
 
-enum class Method { Auto, Newton, NewtonPcg, Gast15, Gast15Printed, NewtonRaw };
+enum class Method {
+  Auto,
+  Newton,
+  NewtonPcg,
+  Gast15,
+  Gast15Printed,
+  NewtonRaw,
+  LbfgsH,
+  LbfgsPd,
+  Dot,
+  LbfgsCg,
+  LbfgsJacobi,
+  LbfgsIc,
+};
 
 struct MethodInfo {
   Method method;

@@ -45,6 +45,8 @@ struct MinimizerOptions {
   StoppingOptions stopping;
   int max_iterations = 500;
   int max_linear_iterations = 10000;
+  // Where a model that is built once per minimisation is taken (DOT: the beginning of the step). Empty: at the start.
+  std::span<const double> reference;
   Observer observer;
 };
 

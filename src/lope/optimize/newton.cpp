@@ -35,7 +35,7 @@ class ProjectedNewton::Run final : public DescentRun {
   // can be trusted. Before a new factor is made, one back-substitution with the old one tells whether this
   // may be the last iterate.
   Verdict find_direction() override {
-    if (tests_displacement() && my_.factor_ready_ && old_factor_is_content()) {
+    if (tests_displacement() && direct() && my_.factor_ready_ && old_factor_is_content()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
       if (estimated == Estimate::Large) return Verdict::Search;
@@ -67,7 +67,8 @@ class ProjectedNewton::Run final : public DescentRun {
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Raw);
     const ScopedTimer timer(recorder_.timings().solve);
     const int limit = direct() ? factored_estimate_limit : options_.max_linear_iterations;
-    linalg::Preconditioner& m = direct() ? static_cast<linalg::Preconditioner&>(my_.cholesky_) : my_.jacobi_;
+    linalg::Preconditioner& m = direct() ? static_cast<linalg::Preconditioner&>(my_.cholesky_)
+                                       : my_.inverse_.preconditioner();
     const DisplacementEstimate e = estimate_displacement(hessian, m, my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return Estimate::Doubtful;
@@ -102,18 +103,23 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   bool solve_iteratively(const linalg::BlockMatrix& hessian) {
-    {
+    if (my_.newton_.renew_always || !my_.factor_ready_) {
       const ScopedTimer timer(recorder_.timings().factorize);
-      my_.jacobi_.update(hessian);
+      my_.factor_ready_ = my_.inverse_.renew(objective_, hessian);
+      if (!my_.factor_ready_) return false;
     }
-    conjugate_gradients(hessian, my_.jacobi_, forcing(), options_.max_linear_iterations);
+    conjugate_gradients(hessian, my_.inverse_.preconditioner(), forcing(), options_.max_linear_iterations);
     return true;  // every CG iterate is a descent direction
   }
 
   bool conjugate_gradients(const linalg::BlockMatrix& hessian, linalg::Preconditioner& m, double tolerance,
                            int limit) {
     const ScopedTimer timer(recorder_.timings().solve);
-    const auto product = [&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); };
+    const bool rounded = my_.newton_.rounded_products;
+    if (rounded) my_.rounded_.update(hessian);
+    const auto product = [&](linalg::ConstVector p, linalg::Vector hp) {
+      rounded ? my_.rounded_.multiply(p, hp) : hessian.multiply(p, hp);
+    };
     const linalg::CgSummary solve = my_.cg_.solve(product, m, my_.right_, direction(),
                                                   {.relative_tolerance = tolerance, .max_iterations = limit});
     recorder_.count_solve(solve.iterations);

@@ -17,6 +17,8 @@
 #include <lope/linalg/cholesky.h>
 #include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/minres.h>
+#include <lope/linalg/rounded_matrix.h>
+#include <lope/optimize/approximate_inverse.h>
 #include <lope/optimize/descent.h>
 
 #include <vector>
@@ -27,11 +29,17 @@ enum class LinearSolver { Direct, Iterative };
 
 struct ProjectedNewtonOptions {
   LinearSolver solver = LinearSolver::Direct;
+  // Of the iterative solver; renewed in every iteration, or only in the first.
+  InverseOptions preconditioner = {.kind = InverseKind::BlockJacobi};
+  bool renew_always = true;
+  // CG multiplies by a copy of the Hessian in single precision when it looks for a direction.
+  bool rounded_products = true;
 };
 
 class ProjectedNewton final : public Minimizer {
  public:
-  explicit ProjectedNewton(const ProjectedNewtonOptions& options) : newton_(options) {}
+  explicit ProjectedNewton(const ProjectedNewtonOptions& options)
+      : newton_(options), inverse_(options.preconditioner) {}
   MinimizerSummary minimize(Objective& objective, std::span<double> x,
                             const MinimizerOptions& options) override;
 
@@ -39,8 +47,9 @@ class ProjectedNewton final : public Minimizer {
   class Run;
   ProjectedNewtonOptions newton_;
   linalg::Cholesky cholesky_;
-  linalg::BlockJacobi jacobi_;
+  ApproximateInverse inverse_;
   bool factor_ready_ = false;
+  linalg::RoundedMatrix rounded_;
   linalg::ConjugateGradient cg_;
   DescentWork work_;
   std::vector<double> error_, right_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lope/linalg/block_matrix.h>
+#include <lope/linalg/coarse_space.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,22 @@ class Objective {
     return std::numeric_limits<double>::infinity();
   }
   virtual const CharacteristicScales& scales() const = 0;
+
+  // What approximate inverses of the Hessian may use (approximate_inverse.h). They may be called at any point.
+
+  // Overlapping sets of blocks (ascending) that cover all blocks: those touched by each part of a division of the local
+  // terms into `parts` of about equal size. Depends on nothing that changes. Empty: not known.
+  virtual std::vector<std::vector<int>> cover(int /*parts*/) const { return {}; }
+  // About `functions` smooth functions on the blocks, among whose sums are all affine functions of the nodes' rest
+  // positions. Depends on nothing that changes. Empty: not known.
+  virtual linalg::Prolongation coarse_space(int /*functions*/) const { return {}; }
+  // A scalar matrix L (block size 1), positive definite, for which L ⊗ I is a rough model of the Hessian everywhere.
+  // Null: there is none. Another `version` means other numbers.
+  struct ScalarModel {
+    const linalg::BlockMatrix* matrix = nullptr;
+    std::uint64_t version = 0;
+  };
+  virtual ScalarModel scalar_model() { return {}; }
 };
 
 }  // namespace lope::optimize

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 
 namespace lope::optimize {
 namespace {
@@ -52,32 +53,36 @@ double gradient_measure(StoppingTest test, const Objective& objective, linalg::C
 namespace {
 
 // Decides when CG's iterate e is within 10% of the solution of H e = g although the preconditioner is local,
-// so that the residual tells nothing of the smooth part: at iterations 32, 64, 128, … three things must hold.
-// The residual has fallen to 10%; the second half of the iterations added less than 1% to the energy eᵀHe
-// (the delayed estimate of the error's energy norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the
-// largest |e_i| grew by less than 10% in it.
+// so that the residual tells nothing of the smooth part: at iterations 32, 45, 64, 91, … (from 8 on with a
+// preconditioner that acts on smooth errors as well) three things must hold. The residual has fallen to 10%; the
+// second half of the iterations added less than 1% to the energy eᵀHe (the delayed estimate of the error's energy
+// norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the largest |e_i| grew by less than 10% in it.
 class SettledIterate {
  public:
-  explicit SettledIterate(int block_size) : block_size_(block_size) {}
+  SettledIterate(int block_size, bool global) : block_size_(block_size), next_(global ? 4 : 16) {}
 
   bool operator()(int iteration, linalg::ConstVector e, double decrease, double relative_residual) {
     energy_ += decrease;
-    recent_ += decrease;
     if (relative_residual <= 1e-8) return true;
-    if (iteration != checkpoint_) return false;
-    const double largest = linalg::max_block_norm(e, block_size_);
-    const bool settled = iteration >= 32 && relative_residual <= 0.1 && recent_ <= 0.01 * energy_ &&
-                         largest <= 1.1 * previous_largest_;
-    checkpoint_ *= 2;
-    recent_ = 0;
-    previous_largest_ = largest;
-    return settled;
+    if (iteration != static_cast<int>(next_)) return false;
+    next_ *= std::numbers::sqrt2;
+    const Checkpoint here = {energy_, linalg::max_block_norm(e, block_size_)}, half = before_[0];
+    const bool has_half = ++checkpoints_ > 2;
+    before_[0] = before_[1];
+    before_[1] = here;
+    return has_half && relative_residual <= 0.1 && here.energy - half.energy <= 0.01 * here.energy &&
+           here.largest <= 1.1 * half.largest;
   }
 
  private:
+  struct Checkpoint {
+    double energy = 0, largest = 0;
+  };
   int block_size_;
-  int checkpoint_ = 16;
-  double energy_ = 0, recent_ = 0, previous_largest_ = 0;
+  double next_;
+  double energy_ = 0;
+  int checkpoints_ = 0;
+  Checkpoint before_[2];  // two checkpoints ago, at half of the iterations, and the last one
 };
 
 }  // namespace
@@ -89,7 +94,7 @@ DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
   const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
   linalg::CgOptions options{.relative_tolerance = 0.1, .max_iterations = max_iterations, .monitor = {}};
   if (!preconditioner.is_near_inverse()) {
-    options.monitor = [settled = SettledIterate(hessian.block_size())](
+    options.monitor = [settled = SettledIterate(hessian.block_size(), preconditioner.is_global())](
                           int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
       return settled(iteration, e, decrease, residual);
     };

@@ -118,6 +118,12 @@ Outline outline(const std::string& word, const Value& value) {
                              length("winding_radius"),
                              length("tube_radius")};
     implicit(geometry::torus_knot(knot));
+  } else if (word == "pierced_shell") {
+    implicit(geometry::pierced_shell({center(), length("radius"), length("inner_radius"), length("hole_radius")}));
+  } else if (word == "metaballs") {
+    geometry::Metaballs balls{{}, value["radii"].as_numbers(), length("blend")};
+    for (const Value& point : value["centers"].items) balls.centers.push_back(point.as_vector());
+    implicit(geometry::metaballs(balls));
   } else {
     made.shape = polygon(value);
     made.extent =

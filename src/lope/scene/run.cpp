@@ -199,6 +199,10 @@ class StateReader {
   std::string missing_;
 };
 
+}  // namespace
+
+Expected<void> write_state(const step::State& state, const fs::path& path) { return io::write_checkpoint(to_arrays(state), path); }
+
 Expected<step::State> read_state(const fs::path& path) {
   const auto arrays = io::read_checkpoint(path);
   if (!arrays) return forward_error(arrays);
@@ -225,6 +229,8 @@ Expected<step::State> read_state(const fs::path& path) {
   if (const auto complete = reader.result(); !complete) return forward_error(complete);
   return state;
 }
+
+namespace {
 
 // What --overwrite removes: everything that an earlier run, its exports and its pictures left.
 constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "vtu", "ply", "obj", "pictures", "scene.toml"};
@@ -297,7 +303,7 @@ class Directory {
     return stats_->append(to_json(report, model));
   }
   Expected<void> write_frame(const io::Frame& frame) { return io::write_frame(frame, io::frame_path(frames(), frame.number)); }
-  Expected<void> write_checkpoint(const step::State& state) { return io::write_checkpoint(to_arrays(state), checkpoint()); }
+  Expected<void> write_checkpoint(const step::State& state) { return write_state(state, checkpoint()); }
 
  private:
   fs::path root_;

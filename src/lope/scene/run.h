@@ -49,6 +49,10 @@ struct RunSummary {
 
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
 
+// A state in an HDF5 file, bit for bit (io/checkpoint.h): what --resume goes on from.
+Expected<void> write_state(const step::State& state, const std::filesystem::path& path);
+Expected<step::State> read_state(const std::filesystem::path& path);
+
 // "body 'bar'", or how many bodies there are and the first of them: whom a message is about.
 std::string bodies_text(const step::IslandReport& island, const step::Model& model);
 

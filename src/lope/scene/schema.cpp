@@ -242,6 +242,22 @@ void add_shapes(std::vector<Key>& keys) {
   length("gyroid_ball.radius", "Radius of the ball.");
   length("gyroid_ball.period", "Period of the gyroid.");
   center("gyroid_ball");
+  keys.push_back(table(path + ".pierced_shell")
+                     .alternative()
+                     .says("A hollow sphere with six round holes, where the axes meet its wall."));
+  length("pierced_shell.radius", "Its outer radius.");
+  length("pierced_shell.inner_radius", "Radius of the cavity.");
+  length("pierced_shell.hole_radius", "Radius of the holes, less than 0.7 of the cavity's.");
+  center("pierced_shell");
+  keys.push_back(table(path + ".metaballs").alternative().says("Balls that melt into each other."));
+  keys.push_back(entry(path + ".metaballs.centers", Type::VectorList, Dimension::Length)
+                     .required()
+                     .says("Where the balls are. Of balls that do not hang together the largest part is kept."));
+  keys.push_back(entry(path + ".metaballs.radii", Type::QuantityList, Dimension::Length)
+                     .within(positive)
+                     .required()
+                     .says("Their radii: one for each, or one for all."));
+  length("metaballs.blend", "How near they must be to melt.");
   keys.push_back(table(path + ".polygon").alternative().says("A simple polygon (2D)."));
   keys.push_back(entry(path + ".polygon.points", Type::VectorList, Dimension::Length)
                      .required()

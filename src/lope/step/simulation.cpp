@@ -107,9 +107,9 @@ void Simulation::make_islands() {
       const SolidBody& other = model_.solids[island->bodies.front()];
       return solid.self_contact && other.self_contact && solid.dimension == other.dimension;
     };
-    const auto found = std::find_if(islands_.begin(), islands_.end(), touches);
-    if (found == islands_.end()) islands_.push_back(std::make_unique<Island>());
-    (found == islands_.end() ? islands_.back() : *found)->bodies.push_back(i);
+    auto island = std::find_if(islands_.begin(), islands_.end(), touches);
+    if (island == islands_.end()) island = islands_.insert(island, std::make_unique<Island>());
+    (*island)->bodies.push_back(i);
   }
   for (auto& island : islands_) {
     island->objective = bodies_[island->bodies.front()]->objective.get();
@@ -125,8 +125,11 @@ void Simulation::make_islands() {
 }
 
 void Simulation::use_method(optimize::Method method) {
-  for (auto& island : islands_)
-    island->minimizer = optimize::make_minimizer(method, island->objective->size());
+  use_minimizer([&](const optimize::Objective& objective) { return optimize::make_minimizer(method, objective.size()); });
+}
+
+void Simulation::use_minimizer(const MakeMinimizer& make) {
+  for (auto& island : islands_) island->minimizer = make(*island->objective);
 }
 
 const std::vector<std::size_t>& Simulation::bodies_of(std::size_t island) const {
@@ -282,7 +285,11 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   Island& island = *islands_[index];
   for (const std::size_t i : island.bodies) prepare(i, h);
   if (island.joint) island.joint->begin_step();
-  return {*island.objective, initial_guess(island, h)};
+  std::vector<double> reference;
+  for (const std::size_t i : island.bodies) {
+    reference.insert(reference.end(), state_.bodies[i].x.begin(), state_.bodies[i].x.end());
+  }
+  return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
 
 StepReport Simulation::advance() { return advance(model_.step); }
@@ -305,6 +312,7 @@ StepReport Simulation::advance(double h) {
     StepProblem problem = step_problem(k, h);
     IslandReport& result = step.islands.emplace_back();
     result.bodies = island.bodies;
+    options.reference = problem.reference;
     result.solve = island.minimizer->minimize(problem.objective, problem.start, options);
     const bool failed = result.solve.outcome == optimize::Outcome::Failed;
     step.accepted = step.accepted && !failed && linalg::all_finite(problem.start);

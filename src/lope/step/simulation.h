@@ -12,6 +12,7 @@
 #include <lope/step/time_scheme.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,6 +80,9 @@ class Simulation {
   void set_observer(optimize::Observer observer) { observer_ = std::move(observer); }
   // Uses another method from now on (comparisons); keeps everything else.
   void use_method(optimize::Method method);
+  // The same for a minimiser that is not in the table of methods (ablations): called once per island with its objective.
+  using MakeMinimizer = std::function<std::unique_ptr<optimize::Minimizer>(const optimize::Objective&)>;
+  void use_minimizer(const MakeMinimizer& make);
 
   std::size_t island_count() const { return islands_.size(); }
   // The bodies of an island, whose unknowns follow one another in this order.
@@ -89,6 +93,7 @@ class Simulation {
   struct StepProblem {
     optimize::Objective& objective;
     std::vector<double> start;
+    std::vector<double> reference;  // xₙ, for MinimizerOptions::reference
   };
   StepProblem step_problem(std::size_t island, double h);
 

@@ -187,6 +187,26 @@ TEST(ImplicitShapes, GyroidBallIsOnePieceOfHighGenus) {
   EXPECT_LT(euler_characteristic(surface), -2);
 }
 
+TEST(ImplicitShapes, MetaballsMeltIntoOnePiece) {
+  Metaballs balls;
+  balls.centers = {Vec3(-0.3, 0, 0), Vec3(0, 0.05, 0), Vec3(0.3, 0, 0), Vec3(0, 2, 0)};  // the last one is far away
+  balls.radii = {0.18};
+  const ImplicitShape shape = metaballs(balls);
+  const Mesh mesh = mesh_of(shape, 0.09);
+  expect_sound(mesh, 2);
+  EXPECT_EQ(connected_components(mesh).count, 1);
+  EXPECT_LT(bounds(mesh.vertices).max.y(), 1);
+  for (const int v : boundary_vertices(mesh)) EXPECT_NEAR(shape.value(mesh.vertices[v]), 0, 1e-9);
+  // Blending only adds: every ball is inside.
+  for (const Vec3& center : balls.centers) EXPECT_LT(shape.value(center + Vec3(0.179, 0, 0)), 0);
+}
+
+TEST(ImplicitShapes, PiercedShellHasSixHoles) {
+  const Mesh mesh = mesh_of(pierced_shell({Vec3(1, 0, 0), 0.5, 0.38, 0.15}), 0.07);
+  expect_sound(mesh, 2 * (1 - 5));  // two spheres joined by six tubes: genus 5
+  EXPECT_EQ(connected_components(mesh).count, 1);
+}
+
 TEST(ClosedSurfaces, CubeKeepsItsEdgesAndVolume) {
   const Mesh mesh = mesh_of(ClosedSurface{cube_surface()}, 0.3);
   expect_sound(mesh, 2);
@@ -226,6 +246,8 @@ TEST(Meshing, RefusesBadSizes) {
   TorusKnot link;
   link.p = 2, link.q = 4;
   EXPECT_NE(error_of(torus_knot(link), 0.1).find("torus knot"), std::string::npos);
+  EXPECT_NE(error_of(pierced_shell({Vec3::Zero(), 0.5, 0.4, 0.39}), 0.1).find("pierced shell"), std::string::npos);
+  EXPECT_NE(error_of(metaballs({{Vec3::Zero(), Vec3::UnitX()}, {1, 1, 1}, 0.1}), 0.1).find("metaballs"), std::string::npos);
   MeshingOptions options;
   options.lattice = {1, 5, 5};
   EXPECT_NE(error_of(Box{}, 0.1, options).find("at least 2 nodes along x"), std::string::npos);

@@ -34,13 +34,15 @@ std::string method_name(const testing::TestParamInfo<Method>& info) {
 
 class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15,
-                                         Method::Gast15Printed, Method::NewtonRaw),
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
+                                         Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::LbfgsCg,
+                                         Method::LbfgsJacobi, Method::LbfgsIc),
                          method_name);
 class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15,
-                                         Method::Gast15Printed),
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
+                                         Method::LbfgsPd, Method::Dot, Method::LbfgsCg, Method::LbfgsJacobi,
+                                         Method::LbfgsIc),
                          method_name);
 
 TEST_P(EveryMethod, FindsANearbyMinimumToTheDisplacementAccuracy) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 namespace lope::optimize {
@@ -75,6 +76,30 @@ class SpringChain final : public Objective {
   void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) override {
     hessian(kind).multiply(d, y);
   }
+  // Runs of nodes that share their ends.
+  std::vector<std::vector<int>> cover(int parts) const override {
+    std::vector<std::vector<int>> sets(static_cast<std::size_t>(parts));
+    for (int i = 0; i + 1 < nodes_; ++i) {
+      std::vector<int>& set = sets[static_cast<std::size_t>(i * parts / (nodes_ - 1))];
+      if (set.empty()) set.push_back(i);
+      set.push_back(i + 1);
+    }
+    return sets;
+  }
+  ScalarModel scalar_model() override {
+    if (scalar_.empty()) {
+      linalg::BlockMatrix& l = scalar_.emplace_back(
+          std::make_shared<const linalg::BlockPattern>(matrix_.front().pattern()), 1);
+      for (int i = 1; i < nodes_; ++i) {
+        *l.block(l.pattern().slot(i, i)) += 2 * k_ + w_;
+        *l.block(l.pattern().slot(i - 1, i - 1)) += 2 * k_;
+        *l.block(l.pattern().slot(i, i - 1)) -= 2 * k_;
+        *l.block(l.pattern().slot(i - 1, i)) -= 2 * k_;
+      }
+      l.make_identity(fixed_, k_);
+    }
+    return {&scalar_.front(), 1};
+  }
 
  private:
   struct Spring {
@@ -87,7 +112,7 @@ class SpringChain final : public Objective {
   }
   int nodes_;
   double k_, w_;
-  std::vector<linalg::BlockMatrix> matrix_;
+  std::vector<linalg::BlockMatrix> matrix_, scalar_;
   std::vector<std::uint8_t> fixed_;
   CharacteristicScales scales_;
   std::vector<double> x_;

@@ -328,6 +328,28 @@ void ElasticElements<d>::add_hessian_times(optimize::HessianKind kind, double sc
 }
 
 template <int d>
+void ElasticElements<d>::add_laplacian(double scale, linalg::BlockMatrix& L) const {
+  assert(L.pattern().id() == pattern_->id() && L.block_size() == 1);
+  for (int element = 0; element < element_count(); ++element) {
+    const int batch = place_[index(element)] / lanes, lane = place_[index(element)] % lanes;
+    const material::Parameters& material = parameters(element);
+    const double weight = scale * volumes_[index(element)] * (2 * material.mu + material.lambda);
+    Eigen::Matrix<double, d + 1, d> gradient;  // row a: of the shape function of node a
+    gradient.row(0).setZero();
+    for (int a = 0; a < d; ++a) {
+      for (int j = 0; j < d; ++j) gradient(a + 1, j) = lane_value(rest_, Layout::rest_rows, d * a + j, element);
+      gradient.row(0) -= gradient.row(a + 1);
+    }
+    for (int a = 0; a <= d; ++a) {
+      for (int b = 0; b <= d; ++b) {
+        const int slot = slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)].lane[lane];
+        *L.block(slot) += weight * gradient.row(a).dot(gradient.row(b));
+      }
+    }
+  }
+}
+
+template <int d>
 double ElasticElements<d>::largest_step(std::span<const double> direction) const {
   assert(direction.size() == index(node_count_) * d);
   if (!needs_positive_volume_) return std::numeric_limits<double>::infinity();

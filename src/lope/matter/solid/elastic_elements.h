@@ -64,6 +64,10 @@ class ElasticElements {
   // +infinity if nothing bounds it, 0 if some such element has J ≤ 0 already.
   double largest_step(std::span<const double> direction) const;
 
+  // L += scale·Σ_e V_e w_e GᵀG with G the shape gradients and w_e = 2μ + λ, the largest stiffness at rest: the weighted
+  // scalar Laplacian of LBFGS-PD (Liu et al. 2017). L must have pattern() and block size 1.
+  void add_laplacian(double scale, linalg::BlockMatrix& L) const;
+
   // Read-outs, in the caller's order of elements.
   void deformation(int element, Mat<d>& F) const;
   std::vector<double> determinants() const;

@@ -1,4 +1,6 @@
 #include <lope/base/parallel.h>
+#include <lope/geometry/grid_embedding.h>
+#include <lope/geometry/partition.h>
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
 #include <lope/matter/solid/solid_objective.h>
@@ -33,6 +35,18 @@ std::vector<int> element_nodes(const geometry::Mesh& mesh) {
     for (const auto& t : mesh.triangles) nodes.insert(nodes.end(), t.begin(), t.end());
   }
   return nodes;
+}
+
+template <int d>
+geometry::Mesh without_surface(const geometry::Mesh& mesh) {
+  geometry::Mesh result;
+  result.vertices = mesh.vertices;
+  if constexpr (d == 3) {
+    result.tetrahedra = mesh.tetrahedra;
+  } else {
+    result.triangles = mesh.triangles;
+  }
+  return result;
 }
 
 std::size_t material_index(const SolidDescription& description, std::size_t element) {
@@ -121,6 +135,7 @@ SolidObjective<d>::SolidObjective(const SolidDescription& description)
                 description.material_of_element),
       masses_(lumped_masses<d>(description, elements_)),
       scales_(characteristic_scales<d>(description, elements_)),
+      rest_(without_surface<d>(*description.mesh)),
       mass_damping_(description.mass_damping),
       stiffness_damping_(description.stiffness_damping) {
   const std::vector<double> stiffness = rest_stiffness<d>(description);
@@ -296,6 +311,64 @@ void SolidObjective<d>::hessian_times(optimize::HessianKind kind, std::span<cons
 template <int d>
 double SolidObjective<d>::largest_step(std::span<const double> direction) const {
   return elements_.largest_step(direction);
+}
+
+template <int d>
+std::vector<std::vector<int>> SolidObjective<d>::cover(int parts) const {
+  const auto part_of_element = geometry::partition_elements(rest_, parts);
+  if (!part_of_element) return {};
+  std::vector<std::vector<int>> sets(static_cast<std::size_t>(parts));
+  const std::vector<int> nodes = element_nodes<d>(rest_);
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    sets[static_cast<std::size_t>((*part_of_element)[k / (d + 1)])].push_back(nodes[k]);
+  }
+  for (std::vector<int>& set : sets) {
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+  }
+  std::erase_if(sets, [](const std::vector<int>& set) { return set.empty(); });
+  return sets;
+}
+
+template <int d>
+linalg::Prolongation SolidObjective<d>::coarse_space(int functions) const {
+  const geometry::GridEmbedding grid = geometry::embed_in_grid(rest_.vertices, d, functions);
+  linalg::Prolongation result;
+  result.columns = grid.nodes;
+  result.start.push_back(0);
+  for (const geometry::GridEmbedding::Place& place : grid.places) {
+    for (std::size_t k = 0; k <= d; ++k) {
+      if (place.weight[k] == 0) continue;
+      result.column.push_back(place.node[k]);
+      result.weight.push_back(place.weight[k]);
+    }
+    result.start.push_back(static_cast<int>(result.column.size()));
+  }
+  return result;
+}
+
+template <int d>
+optimize::Objective::ScalarModel SolidObjective<d>::scalar_model() {
+  const double mass_weight = diagonal_weight(), stiffness_weight = 1 + setup_.damping * stiffness_damping_;
+  if (!scalar_) scalar_.emplace(Scalar{linalg::BlockMatrix(elements_.pattern(), 1), 0, 0, {}, 0});
+  if (scalar_->mass_weight != mass_weight || scalar_->stiffness_weight != stiffness_weight ||
+      !std::equal(scalar_->fixed.begin(), scalar_->fixed.end(), setup_.fixed.begin(), setup_.fixed.end())) {
+    linalg::BlockMatrix& matrix = scalar_->matrix;
+    matrix.set_zero();
+    elements_.add_laplacian(stiffness_weight, matrix);
+    double largest = 0;
+    for (std::size_t i = 0; i < masses_.size(); ++i) {
+      double* diagonal = matrix.block(matrix.pattern().diagonal(static_cast<int>(i)));
+      *diagonal += mass_weight * masses_[i];
+      largest = std::max(largest, *diagonal);
+    }
+    matrix.make_identity(setup_.fixed, largest);
+    scalar_->mass_weight = mass_weight;
+    scalar_->stiffness_weight = stiffness_weight;
+    scalar_->fixed.assign(setup_.fixed.begin(), setup_.fixed.end());
+    ++scalar_->version;
+  }
+  return {&scalar_->matrix, scalar_->version};
 }
 
 template <int d>

@@ -31,6 +31,11 @@ class SolidObjective final : public StepObjective {
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   double largest_step(std::span<const double> direction) const override;
+  std::vector<std::vector<int>> cover(int parts) const override;
+  linalg::Prolongation coarse_space(int functions) const override;
+  // Mass and elasticity; stiffness damping enters with the elastic weights. Renewed when the inertia, the damping or the
+  // fixed nodes change.
+  ScalarModel scalar_model() override;
 
   double potential() const override { return elements_.value(); }
   void potential_gradient(std::span<double> g) const override;
@@ -49,12 +54,21 @@ class SolidObjective final : public StepObjective {
   ElasticElements<d> elements_;
   std::vector<double> masses_;
   optimize::CharacteristicScales scales_;
+  geometry::Mesh rest_;  // vertices and elements, nothing else
   double mass_damping_, stiffness_damping_;
   double total_stiffness_ = 0;  // Σ V ξ
   double element_size_ = 0;     // mean
   StepSetup setup_;
   std::optional<linalg::BlockMatrix> hessian_;            // made when first asked for
   std::optional<linalg::BlockMatrix> lagged_stiffness_;   // D
+  // The scalar model and what it was made of.
+  struct Scalar {
+    linalg::BlockMatrix matrix;
+    double mass_weight, stiffness_weight;
+    std::vector<std::uint8_t> fixed;
+    std::uint64_t version;
+  };
+  std::optional<Scalar> scalar_;
   std::vector<double> point_;                             // the current point
   mutable std::vector<double> offset_, product_, force_;  // work
 };

@@ -1,0 +1,184 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/float_blocks.h>
+#include <lope/linalg/incomplete_cholesky.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+#include <Eigen/Cholesky>
+
+namespace lope::linalg {
+namespace {
+
+using float_blocks::Four;
+
+// Rows of one range.
+constexpr int range_rows = 4096;
+constexpr double first_shift = 1e-3;
+constexpr double largest_shift = 10;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+template <int b>
+using Block = Eigen::Matrix<double, b, b, Eigen::RowMajor>;
+template <int b>
+using FloatBlock = Eigen::Matrix<float, b, b, Eigen::RowMajor>;
+
+template <int b>
+Block<b> block_at(const std::vector<float>& values, std::int64_t k) {
+  return Eigen::Map<const FloatBlock<b>>(values.data() + k * b * b).template cast<double>();
+}
+template <int b>
+void set_block(std::vector<float>& values, std::int64_t k, const Block<b>& block) {
+  Eigen::Map<FloatBlock<b>>{values.data() + k * b * b} = block.template cast<float>();
+}
+
+// Appends the rows connected to `root` to `order` by breadth-first search; marks them with `mark`.
+void search_from(const BlockPattern& pattern, int root, int mark, std::vector<int>& seen, std::vector<int>& order) {
+  std::size_t next = order.size();
+  order.push_back(root);
+  seen[index(root)] = mark;
+  for (; next < order.size(); ++next) {
+    const auto row = index(order[next]);
+    for (std::int64_t slot = pattern.row_start()[row]; slot < pattern.row_start()[row + 1]; ++slot) {
+      const int column = pattern.column()[index(slot)];
+      if (seen[index(column)] == mark) continue;
+      seen[index(column)] = mark;
+      order.push_back(column);
+    }
+  }
+}
+
+// Every connected part from an end of it: the row that a first search reaches last.
+std::vector<int> breadth_first_order(const BlockPattern& pattern) {
+  std::vector<int> order, first, seen(index(pattern.rows()), 0);
+  order.reserve(seen.size());
+  for (int row = 0; row < pattern.rows(); ++row) {
+    if (seen[index(row)] != 0) continue;
+    first.clear();
+    search_from(pattern, row, 1, seen, first);
+    search_from(pattern, first.back(), 2, seen, order);
+  }
+  return order;
+}
+
+// body(first row, end row) for every range, in parallel.
+template <class Body>
+void for_ranges(std::size_t rows, const Body& body) {
+  parallel_chunks(rows, range_rows, [&](std::size_t begin, std::size_t end) {
+    body(static_cast<int>(begin), static_cast<int>(end));
+  });
+}
+
+}  // namespace
+
+void IncompleteCholesky::prepare(const BlockMatrix& matrix) {
+  const BlockPattern& pattern = matrix.pattern();
+  block_size_ = matrix.block_size();
+  order_ = breadth_first_order(pattern);
+  std::vector<int> place(order_.size());
+  for (std::size_t k = 0; k < order_.size(); ++k) place[index(order_[k])] = static_cast<int>(k);
+  start_.assign(1, 0);
+  column_.clear();
+  slot_.clear();
+  std::vector<std::pair<int, std::int64_t>> left;
+  for (int k = 0; k < pattern.rows(); ++k) {
+    const auto row = index(order_[index(k)]);
+    const int first = k / range_rows * range_rows;
+    left.clear();
+    for (std::int64_t slot = pattern.row_start()[row]; slot < pattern.row_start()[row + 1]; ++slot) {
+      const int column = place[index(pattern.column()[index(slot)])];
+      if (column >= first && column < k) left.emplace_back(column, slot);
+    }
+    std::sort(left.begin(), left.end());
+    for (const auto& [column, slot] : left) {
+      column_.push_back(column);
+      slot_.push_back(slot);
+    }
+    start_.push_back(static_cast<std::int64_t>(column_.size()));
+  }
+  const auto b2 = static_cast<std::size_t>(block_size_ * block_size_);
+  lower_.assign(column_.size() * b2 + float_blocks::padding, 0);
+  inverse_.assign(order_.size() * b2 + float_blocks::padding, 0);
+  work_.assign(4 * order_.size(), 0);
+  pattern_id_ = pattern.id();
+}
+
+template <int b>
+bool IncompleteCholesky::factorize(const BlockMatrix& matrix, double shift) {
+  std::atomic<bool> definite{true};
+  for_ranges(order_.size(), [&](int begin, int end) {
+    for (int i = begin; i < end && definite; ++i) {
+      Block<b> pivot = Eigen::Map<const Block<b>>(matrix.block(matrix.pattern().diagonal(order_[index(i)])));
+      pivot.diagonal() *= 1 + shift;
+      for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
+        const int j = column_[index(k)];
+        // L_ij = (A_ij − Σ_{l<j} L_il L_jlᵀ) L_jj⁻ᵀ over the columns l that both rows have.
+        Block<b> sum = Eigen::Map<const Block<b>>(matrix.block(slot_[index(k)]));
+        for (std::int64_t p = start_[index(i)], q = start_[index(j)]; p < k && q < start_[index(j) + 1];) {
+          if (column_[index(p)] < column_[index(q)]) {
+            ++p;
+          } else if (column_[index(p)] > column_[index(q)]) {
+            ++q;
+          } else {
+            sum -= block_at<b>(lower_, p++) * block_at<b>(lower_, q++).transpose();
+          }
+        }
+        const Block<b> entry = sum * block_at<b>(inverse_, j).transpose();
+        set_block<b>(lower_, k, entry);
+        pivot -= entry * entry.transpose();
+      }
+      const Eigen::LLT<Block<b>> cholesky(pivot);
+      if (cholesky.info() != Eigen::Success) {
+        definite = false;
+        return;
+      }
+      set_block<b>(inverse_, i, cholesky.matrixL().solve(Block<b>::Identity()));
+    }
+  });
+  return definite;
+}
+
+template <int b>
+void IncompleteCholesky::solve(ConstVector r, Vector z) {
+  for_ranges(order_.size(), [&](int begin, int end) {
+    float* x = work_.data();
+    for (int i = begin; i < end; ++i) {
+      float_blocks::RowSum<b> sum;
+      for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
+        sum.add(lower_.data() + k * b * b, x + 4 * column_[index(k)]);
+      }
+      Four right = {};
+      for (int c = 0; c < b; ++c) {
+        right[c] = static_cast<float>(r[index(order_[index(i)]) * b + index(c)]) - sum.entry(c);
+      }
+      float_blocks::store(x + 4 * i, float_blocks::product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b, right));
+    }
+    for (int i = end - 1; i >= begin; --i) {
+      const Four xi = float_blocks::transposed_product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b,
+                                                          float_blocks::load(x + 4 * i));
+      for (int c = 0; c < b; ++c) z[index(order_[index(i)]) * b + index(c)] = xi[c];
+      for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
+        float* target = x + 4 * column_[index(k)];
+        float_blocks::store(target, float_blocks::load(target) - float_blocks::transposed_product<b>(
+                                                                     lower_.data() + k * b * b, xi));
+      }
+    }
+  });
+}
+
+bool IncompleteCholesky::update(const BlockMatrix& matrix) {
+  if (pattern_id_ != matrix.pattern().id() || block_size_ != matrix.block_size()) prepare(matrix);
+  for (double shift = 0; shift <= largest_shift; shift = std::max(first_shift, 4 * shift)) {
+    if (block_size_ == 3 ? factorize<3>(matrix, shift) : factorize<2>(matrix, shift)) return true;
+  }
+  return false;
+}
+
+void IncompleteCholesky::apply(ConstVector r, Vector z) {
+  block_size_ == 3 ? solve<3>(r, z) : solve<2>(r, z);
+}
+
+}  // namespace lope::linalg

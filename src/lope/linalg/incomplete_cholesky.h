@@ -1,0 +1,39 @@
+// Incomplete Cholesky factorisation without fill, in blocks: A ≈ L Lᵀ with L on the pattern of A (Meijerink & van der
+// Vorst 1977), stored in single precision.
+//
+// Deviations: the rows are taken in the order of a breadth-first search (Cuthill & McKee 1969) and cut into ranges of
+// fixed length, and entries between ranges are dropped, so that ranges run in parallel and the result does not depend
+// on the threads; where a pivot block is not positive definite the factorisation is repeated with a larger multiple of
+// the diagonal added (Manteuffel 1980).
+#pragma once
+
+#include <lope/linalg/preconditioner.h>
+
+#include <vector>
+
+namespace lope::linalg {
+
+class IncompleteCholesky final : public Preconditioner {
+ public:
+  bool update(const BlockMatrix& matrix) override;
+  void apply(ConstVector r, Vector z) override;
+
+ private:
+  template <int b>
+  bool factorize(const BlockMatrix& matrix, double shift);
+  template <int b>
+  void solve(ConstVector r, Vector z);
+  void prepare(const BlockMatrix& matrix);
+
+  std::uint64_t pattern_id_ = 0;
+  int block_size_ = 0;
+  std::vector<int> order_;           // order_[k]: the row of the matrix that is k-th here
+  std::vector<std::int64_t> start_;  // blocks of L left of the diagonal, by rows
+  std::vector<int> column_;
+  std::vector<std::int64_t> slot_;  // of the matrix
+  std::vector<float> lower_;        // blocks L_ij, j < i
+  std::vector<float> inverse_;      // L_ii⁻¹
+  std::vector<float> work_;         // four per row
+};
+
+}  // namespace lope::linalg

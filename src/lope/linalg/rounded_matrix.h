@@ -1,0 +1,29 @@
+// A copy of a block matrix in single precision, for iterative solves that need no more: half the memory to read.
+//
+// Relative rounding of 10⁻⁷ in the entries and the sums: good for search directions, not for what decides about
+// convergence.
+#pragma once
+
+#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/space.h>
+
+#include <memory>
+#include <vector>
+
+namespace lope::linalg {
+
+class RoundedMatrix {
+ public:
+  // The matrix's pattern must live as long as this copy is used.
+  void update(const BlockMatrix& matrix);
+  // y ≈ A x.
+  void multiply(ConstVector x, Vector y);
+
+ private:
+  const BlockPattern* pattern_ = nullptr;
+  int block_size_ = 0;
+  std::vector<float> values_;
+  std::vector<float> x_;  // four per block row
+};
+
+}  // namespace lope::linalg

@@ -1,0 +1,102 @@
+#include <lope/linalg/incomplete_cholesky.h>
+#include <lope/linalg/inner_solvers.h>
+#include <lope/optimize/approximate_inverse.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace lope::optimize {
+namespace {
+
+// Inexact LBFGS-H.
+const linalg::CgOptions inner_cg = {.relative_tolerance = 0.1, .max_iterations = 100, .monitor = {}};
+
+template <template <class> class Factor, class... Arguments>
+std::unique_ptr<linalg::Preconditioner> in_precision(bool single, const Arguments&... arguments) {
+  if (single) return std::make_unique<Factor<float>>(arguments...);
+  return std::make_unique<Factor<double>>(arguments...);
+}
+
+std::size_t blocks_of(const Objective& objective) {
+  return objective.size() / static_cast<std::size_t>(objective.block_size());
+}
+
+template <class T>
+std::unique_ptr<linalg::Preconditioner> make_schwarz(const InverseOptions& options, const Objective& objective) {
+  const std::size_t blocks = blocks_of(objective);
+  std::vector<std::vector<int>> sets = objective.cover(subdomain_count(options, blocks));
+  if (sets.empty()) {
+    sets.emplace_back(blocks);
+    std::iota(sets.front().begin(), sets.front().end(), 0);
+  }
+  auto schwarz = std::make_unique<linalg::Schwarz<T>>(options.weighting);
+  schwarz->set_cover(std::move(sets));
+  return schwarz;
+}
+
+std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options, const Objective& objective) {
+  switch (options.kind) {
+    case InverseKind::BlockJacobi:
+      return std::make_unique<linalg::BlockJacobi>();
+    case InverseKind::IncompleteCholesky:
+      return std::make_unique<linalg::IncompleteCholesky>();
+    case InverseKind::Cholesky:
+      return in_precision<linalg::SparseCholesky>(options.single_precision);
+    case InverseKind::Laplacian:
+      return in_precision<linalg::ComponentwiseCholesky>(options.single_precision);
+    case InverseKind::Subdomains:
+      return options.single_precision ? make_schwarz<float>(options, objective)
+                                      : make_schwarz<double>(options, objective);
+    case InverseKind::Cg:
+      return std::make_unique<linalg::InexactInverse>(inner_cg);
+  }
+  return nullptr;
+}
+
+bool is_local(InverseKind kind) {
+  return kind == InverseKind::BlockJacobi || kind == InverseKind::IncompleteCholesky ||
+         kind == InverseKind::Subdomains;
+}
+
+}  // namespace
+
+int subdomain_count(const InverseOptions& options, std::size_t blocks) {
+  if (options.subdomains > 0) return options.subdomains;
+  const double wanted = static_cast<double>(blocks) / options.subdomain_size;
+  return std::max(1, static_cast<int>(wanted + 0.5));
+}
+
+void ApproximateInverse::make(const Objective& objective) {
+  preconditioner_ = make_level(options_, objective);
+  scalar_version_ = 0;
+  made_for_ = objective.size();
+  if (options_.coarse_size == 0 || !is_local(options_.kind) || preconditioner_->is_near_inverse()) return;
+  const int functions = std::max(1, static_cast<int>(blocks_of(objective)) / options_.coarse_size);
+  linalg::Prolongation coarse = objective.coarse_space(functions);
+  if (coarse.empty()) return;
+  preconditioner_ = std::make_unique<linalg::TwoLevel>(std::move(preconditioner_), std::move(coarse));
+}
+
+bool ApproximateInverse::renew_laplacian(Objective& objective) {
+  if (made_for_ != objective.size()) make(objective);
+  const Objective::ScalarModel model = objective.scalar_model();
+  if (model.matrix == nullptr) return false;
+  if (model.version == scalar_version_) return true;
+  scalar_version_ = 0;
+  if (!preconditioner_->update(*model.matrix)) return false;
+  scalar_version_ = model.version;
+  return true;
+}
+
+bool ApproximateInverse::renew(Objective& objective) {
+  if (!uses_hessian()) return renew_laplacian(objective);
+  return renew(objective, objective.hessian(HessianKind::Projected));
+}
+
+bool ApproximateInverse::renew(Objective& objective, const linalg::BlockMatrix& projected) {
+  if (!uses_hessian()) return renew_laplacian(objective);
+  if (made_for_ != objective.size()) make(objective);
+  return preconditioner_->update(projected);
+}
+
+}  // namespace lope::optimize

@@ -1,0 +1,163 @@
+#include <lope/optimize/lbfgs.h>
+#include <lope/optimize/stopping.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lope::optimize {
+namespace {
+
+constexpr double least_curvature = 1e-12;  // yᵀs relative to |y||s|
+constexpr double least_first_step = 0.1;   // DOT eq. 14
+
+}  // namespace
+
+class Lbfgs::Run final : public DescentRun {
+ public:
+  Run(Lbfgs& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
+      : DescentRun(objective, x, options, owner.work_), my_(owner) {
+    my_.pairs_.resize(static_cast<std::size_t>(my_.lbfgs_.window));
+    for (auto* work : {&my_.previous_x_, &my_.previous_gradient_, &my_.vector_}) work->resize(objective.size());
+    for (Pair& pair : my_.pairs_) {
+      pair.s.resize(objective.size());
+      pair.y.resize(objective.size());
+    }
+    has_inverse_ = build_inverse();
+  }
+
+ private:
+  bool build_inverse() {
+    if (!my_.inverse_.uses_hessian() && !my_.lbfgs_.quadratic_first_step) {
+      const ScopedTimer timer(recorder_.timings().factorize);
+      return my_.inverse_.renew(objective_);
+    }
+    {
+      const ScopedTimer timer(recorder_.timings().evaluate);
+      objective_.move_to(options_.reference.empty() ? linalg::ConstVector(x_) : options_.reference);
+      objective_.begin_iteration();
+    }
+    const linalg::BlockMatrix* hessian = nullptr;
+    {
+      const ScopedTimer timer(recorder_.timings().hessian);
+      hessian = &objective_.hessian(HessianKind::Projected);
+      if (my_.lbfgs_.quadratic_first_step) my_.model_ = *hessian;
+    }
+    const ScopedTimer timer(recorder_.timings().factorize);
+    return my_.inverse_.renew(objective_, *hessian);
+  }
+
+  Verdict find_direction() override {
+    if (!has_inverse_) {
+      failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
+      return Verdict::Failed;
+    }
+    remember_pair();
+    quasi_newton_direction();
+    newton_ = false;
+    if (!tests_displacement()) return Verdict::Search;
+    measure_ = linalg::max_block_norm(direction(), objective_.block_size());
+    return may_be_last() && estimate_is_small() ? Verdict::Converged : Verdict::Search;
+  }
+
+  LineSearchResult search(const LineSearchStart& from) override {
+    BacktrackingOptions backtracking;
+    backtracking.first_step = first_step(from.slope);
+    return line_search().backtrack(objective_, from, backtracking, trial());
+  }
+
+  linalg::Preconditioner& preconditioner() {
+    if (replaced_) return my_.jacobi_;
+    return my_.inverse_.preconditioner();
+  }
+
+  Pair& pair(int k) { return my_.pairs_[static_cast<std::size_t>(k % my_.lbfgs_.window)]; }
+
+  // The differences since the last iterate, if their curvature is positive.
+  void remember_pair() {
+    const ScopedTimer timer(recorder_.timings().solve);
+    if (recorder_.iterations() > 0) {
+      Pair& next = pair(last_);
+      linalg::add_scaled(x_, -1, my_.previous_x_, next.s);
+      linalg::add_scaled(gradient(), -1, my_.previous_gradient_, next.y);
+      next.ys = linalg::dot(next.y, next.s);
+      if (next.ys > least_curvature * linalg::norm(next.y) * linalg::norm(next.s)) {
+        ++last_;
+        first_ = std::max(first_, last_ - my_.lbfgs_.window);
+      } else {
+        first_ = std::max(first_, last_ - my_.lbfgs_.window + 1);  // its place was overwritten
+      }
+    }
+    linalg::copy(x_, my_.previous_x_);
+    linalg::copy(gradient(), my_.previous_gradient_);
+  }
+
+  // direction ← −D_k ∇E by the two loops; whether it is one of descent.
+  bool two_loops() {
+    linalg::Vector q = my_.vector_;
+    linalg::copy(gradient(), q);
+    std::vector<double> alpha(static_cast<std::size_t>(last_ - first_));
+    for (int k = last_ - 1; k >= first_; --k) {
+      double& a = alpha[static_cast<std::size_t>(k - first_)];
+      a = linalg::dot(pair(k).s, q) / pair(k).ys;
+      linalg::combine(-a, pair(k).y, 1, q);
+    }
+    preconditioner().apply(q, direction());
+    for (int k = first_; k < last_; ++k) {
+      const double b = linalg::dot(pair(k).y, direction()) / pair(k).ys;
+      linalg::combine(alpha[static_cast<std::size_t>(k - first_)] - b, pair(k).s, 1, direction());
+    }
+    linalg::combine(-1, direction(), 0, direction());
+    recorder_.count_solve(0);
+    const double slope = linalg::dot(gradient(), direction());
+    return slope < 0 && std::isfinite(slope);
+  }
+
+  void quasi_newton_direction() {
+    const ScopedTimer timer(recorder_.timings().solve);
+    if (two_loops()) return;
+    if (last_ > first_) {
+      first_ = last_;
+      if (two_loops()) return;
+    }
+    my_.jacobi_.update(objective_.hessian(HessianKind::Projected));
+    replaced_ = true;
+    two_loops();
+  }
+
+  // Solves with the raw Hessian; a trustworthy result becomes the direction.
+  bool estimate_is_small() {
+    const linalg::BlockMatrix* hessian = nullptr;
+    {
+      const ScopedTimer timer(recorder_.timings().hessian);
+      hessian = &objective_.hessian(HessianKind::Raw);
+    }
+    const ScopedTimer timer(recorder_.timings().solve);
+    const DisplacementEstimate e = estimate_displacement(*hessian, preconditioner(), my_.cg_, gradient(), my_.vector_,
+                                                         options_.max_linear_iterations);
+    recorder_.count_solve(e.iterations);
+    if (!e.trustworthy) return false;
+    newton_ = true;
+    measure_ = e.largest;
+    linalg::combine(-1, my_.vector_, 0, direction());
+    return measure_ <= tolerance_;
+  }
+
+  double first_step(double slope) {
+    if (newton_ || !my_.lbfgs_.quadratic_first_step) return 1;
+    my_.model_->multiply(direction(), my_.vector_);
+    const double curvature = linalg::dot(direction(), my_.vector_);
+    return curvature > 0 ? std::max(least_first_step, -slope / curvature) : 1;
+  }
+
+  Lbfgs& my_;
+  bool has_inverse_ = false;
+  int first_ = 0, last_ = 0;  // the pairs in use
+  bool newton_ = false;       // the direction is a Newton direction
+  bool replaced_ = false;     // block Jacobi stands for D
+};
+
+MinimizerSummary Lbfgs::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
+  return Run(*this, objective, x, options).minimize();
+}
+
+}  // namespace lope::optimize

@@ -1,0 +1,52 @@
+// L-BFGS with an initialiser: limited-memory BFGS (Nocedal & Wright 2006, Alg. 7.4) in which an approximate inverse D
+// of the Hessian, built once per minimisation, stands between the two loops (DOT §4.1, Alg. 1; HOT Alg. 3).
+//
+// Which D makes which method: Cholesky factor LBFGS-H, scalar Laplacian LBFGS-PD, subdomains DOT, and so on
+// (approximate_inverse.h). D is taken at options.reference, the beginning of the time step in a simulation.
+// - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped; if −D∇E is
+//   not one either, D is replaced by block Jacobi for the rest of the minimisation.
+// - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
+//   `quadratic_first_step = false` starts at 1.
+// - With the displacement test a short direction only says that the end may be near; the test itself is a CG solve with
+//   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is the next
+//   direction, a Newton direction: deviation from the papers.
+#pragma once
+
+#include <lope/linalg/conjugate_gradient.h>
+#include <lope/optimize/approximate_inverse.h>
+#include <lope/optimize/descent.h>
+
+#include <optional>
+#include <vector>
+
+namespace lope::optimize {
+
+struct LbfgsOptions {
+  InverseOptions inverse;
+  int window = 5;  // pairs kept
+  bool quadratic_first_step = true;
+};
+
+class Lbfgs final : public Minimizer {
+ public:
+  explicit Lbfgs(const LbfgsOptions& options) : lbfgs_(options), inverse_(options.inverse) {}
+  MinimizerSummary minimize(Objective& objective, std::span<double> x,
+                            const MinimizerOptions& options) override;
+
+ private:
+  class Run;
+  struct Pair {
+    std::vector<double> s, y;  // differences of iterates and of gradients
+    double ys = 0;             // yᵀs
+  };
+  LbfgsOptions lbfgs_;
+  ApproximateInverse inverse_;
+  linalg::BlockJacobi jacobi_;
+  std::optional<linalg::BlockMatrix> model_;  // H, for the first step of line searches
+  linalg::ConjugateGradient cg_;
+  DescentWork work_;
+  std::vector<Pair> pairs_;  // a ring
+  std::vector<double> previous_x_, previous_gradient_, vector_;
+};
+
+}  // namespace lope::optimize

@@ -95,12 +95,15 @@ Expected<void> accuracy(const BenchOptions& options) {
       "method", "steps", "conv.", "off", "<= 3x", "median", "max", "<= 3x", "median", "max", "<= 3x", "max"));
   std::vector<Calibration> total(methods.size());
   for (const fs::path& file : files) {
-    std::vector<std::string> overrides = {"solver.tolerance=displacement"};
+    std::vector<std::string> overrides;
     const auto coarser = coarsening(file, overrides, options.size > 0 ? options.size : default_vertices);
     if (!coarser) return forward_error(coarser);
     overrides.insert(overrides.end(), coarser->begin(), coarser->end());
     const auto loaded = load(file, overrides);
     if (!loaded) return forward_error(loaded);
+    // Scenes that stop by a characteristic norm are solved to the default accuracy.
+    optimize::StoppingOptions& stopping = loaded->model->solver.stopping;
+    if (stopping.test != optimize::StoppingTest::Displacement) stopping = {};
     const std::int64_t limit = options.steps > 0 ? options.steps : default_steps;
     const auto found =
         calibrate(*loaded->model, methods, std::min(limit, scene::step_count(loaded->scene, *loaded->model)));

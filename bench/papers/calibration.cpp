@@ -71,7 +71,8 @@ class CommonEstimate {
     objective.move_to(x);
     objective.gradient(gradient_);
     jacobi_.update(objective.hessian(optimize::HessianKind::Projected));
-    return optimize::estimate_displacement(objective, jacobi_, cg_, gradient_, error_, 100000);
+    return optimize::estimate_displacement(objective.hessian(optimize::HessianKind::Raw), jacobi_, cg_,
+                                           gradient_, error_, 100000);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <lope/geometry/topology.h>
 #include <lope/io/file.h>
 #include <lope/linalg/space.h>
+#include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 #include <lope/render/frame_surface.h>
 #include <lope/render/picture.h>
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
 #include <papers/comparison.h>
+#include <papers/decomposition.h>
 #include <papers/example_meshes.h>
 #include <papers/scene_runs.h>
 
@@ -57,7 +59,8 @@ class DotBench {
     static constexpr Table tables[] = {
         {"examples", &DotBench::examples},       {"bars", &DotBench::bars},
         {"convergence", &DotBench::convergence}, {"variation", &DotBench::variation},
-        {"residual", &DotBench::residual},       {"memory", &DotBench::memory},
+        {"subdomains", &DotBench::subdomains},   {"residual", &DotBench::residual},
+        {"memory", &DotBench::memory},
     };
     std::vector<std::string> names;
     for (const Table& table : tables) names.emplace_back(table.name);
@@ -183,8 +186,7 @@ class DotBench {
     if (!chosen) return forward_error(chosen);
     const double edge = 0.25 * std::cbrt(4.0 / vertices());  // of a bar of 1 × ¼ × ¼ m
     const auto bar = [&](const char* label, const Overrides& motion) {
-      Overrides overrides = {"solver.tolerance=displacement", "solver.start=best",
-                             fmt::format("body.0.edge={}", edge)};
+      Overrides overrides = {"solver={}", fmt::format("body.0.edge={}", edge)};
       overrides.insert(overrides.end(), motion.begin(), motion.end());
       return Case{label, "bar_twist.toml", overrides, steps()};
     };
@@ -202,30 +204,52 @@ class DotBench {
     return {};
   }
 
-  // Fig. 7: the characteristic norm of one step against iterations and time, far below any tolerance in use.
+  // Fig. 7 and §5.5: the characteristic norm of one hard step against iterations and time, far below any
+  // tolerance in use, for the methods and for the subdomains on their own.
   Expected<void> convergence() {
     const auto chosen = methods(rivals_and_admm);
     if (!chosen) return forward_error(chosen);
     const auto mesh = mesh_override("creature", vertices());
     if (!mesh) return forward_error(mesh);
-    const Case c{"convergence",
-                 "tss.toml",
-                 {*mesh, "solver.relative_accuracy=1e-8", "solver.max_iterations=400"},
-                 steps(20),
-                 steps(20)};
-    print_head();
-    const auto comparison = measure(c, *chosen);
-    if (!comparison) return forward_error(comparison);
-    const auto loaded = load(options_.scenes / c.scene, c.overrides);
+    const auto loaded = load(options_.scenes / "tss.toml", {*mesh, "solver.relative_accuracy=1e-8"});
     if (!loaded) return forward_error(loaded);
-    step::Simulation simulation(*loaded->model);
-    const double scale = simulation.step_problem(0, loaded->model->step).objective.scales().global;
+    const step::Model& model = *loaded->model;
+    step::Simulation simulation(model);
+    for (std::int64_t i = 1; i < steps(20); ++i) simulation.advance();
+    auto problem = simulation.step_problem(0, model.step);
+    const auto parts =
+        static_cast<int>(std::max<std::size_t>(2, model.solids[0].mesh.vertices.size() / 2000));
+
+    std::vector<std::pair<std::string, std::unique_ptr<optimize::Minimizer>>> minimizers;
+    for (const optimize::Method method : *chosen) {
+      minimizers.emplace_back(optimize::name_of(method),
+                              optimize::make_minimizer(method, problem.objective.size()));
+    }
+    minimizers.emplace_back("jacobi alone", make_decomposition(Sweep::Jacobi, parts));
+    minimizers.emplace_back("gauss-seidel alone", make_decomposition(Sweep::GaussSeidel, parts));
+    minimizers.emplace_back(
+        "penalty admm",
+        make_penalty_admm(model, simulation.state(), problem.objective.fixed_blocks(), model.step, parts));
+
+    optimize::MinimizerOptions solving;
+    solving.stopping = model.solver.stopping;
+    solving.max_iterations = 300;
+    const double scale = problem.objective.scales().global;
+    options_.print(fmt::format(
+        "step {} of tss, {} vertices, {} subdomains for the rows below admm-pd; at most {} iterations",
+        steps(20), model.solids[0].mesh.vertices.size(), parts, solving.max_iterations));
+    options_.print(fmt::format("{:20} {:>14} {:>12} {:>14} {:>12} {:>10} {}", "method", "iter to 1e-5",
+                               "s to 1e-5", "iter to 1e-8", "s to 1e-8", "last CN", "outcome"));
     render::LinePlot plots[2];
-    for (std::size_t m = 0; m < comparison->replays.size(); ++m) {
-      const scene::Replay& replay = comparison->replays[m];
+    for (std::size_t m = 0; m < minimizers.size(); ++m) {
+      std::vector<double> x = problem.start;
+      const optimize::MinimizerSummary summary =
+          minimizers[m].second->minimize(problem.objective, x, solving);
+      options_.print(convergence_row(minimizers[m].first, summary, scale));
       for (int k = 0; k < 2; ++k) {
-        render::Series series{replay.method, {}, {}, render::palette(m)};
-        for (const optimize::Iteration& i : replay.history) {
+        render::Series series{minimizers[m].first, {}, {}, render::palette(m)};
+        series.dashed = m >= 7;
+        for (const optimize::Iteration& i : summary.history) {
           series.x.push_back(k == 0 ? i.number : i.seconds);
           series.y.push_back(i.gradient_norm / scale);
         }
@@ -233,13 +257,132 @@ class DotBench {
       }
     }
     for (int k = 0; k < 2; ++k) {
-      plots[k].title = fmt::format("step {} of the twist, stretch and squash", c.history_step);
+      plots[k].title = fmt::format("step {} of the twist, stretch and squash", steps(20));
       plots[k].x = k == 0 ? render::Axis{.label = "iteration", .whole_numbers = true}
                           : render::Axis{.label = "time", .unit = "s"};
       plots[k].y = {.label = "characteristic norm", .logarithmic = true};
       plots[k].levels = {{"DOT's tolerance", 1e-5}};
     }
     return render::write_figure({plots[0], plots[1]}, options_.folder / "convergence", {1300, 560});
+  }
+
+  static std::string convergence_row(const std::string& name, const optimize::MinimizerSummary& summary,
+                                     double scale) {
+    std::string row = fmt::format("{:20}", name);
+    for (const double tolerance : {1e-5, 1e-8}) {
+      const auto reached =
+          std::find_if(summary.history.begin(), summary.history.end(),
+                       [&](const optimize::Iteration& i) { return i.gradient_norm <= tolerance * scale; });
+      const bool found = reached != summary.history.end();
+      row += fmt::format(" {:>14} {:>12}", found ? fmt::format("{}", reached->number) : "never",
+                         found ? fmt::format("{:.3f}", reached->seconds) : "-");
+    }
+    return row + fmt::format(" {:>10.1e} {}", summary.gradient_norm / scale,
+                             summary.converged() ? "converged" : summary.reason);
+  }
+
+  // Fig. 6 and the effect of the decomposition on time: DOT with 2 to 300 subdomains, with and without a
+  // coarse space.
+  Expected<void> subdomains() {
+    const auto mesh = mesh_override("creature", vertices());
+    if (!mesh) return forward_error(mesh);
+    const auto loaded = load(options_.scenes / "tss.toml", {*mesh});
+    if (!loaded) return forward_error(loaded);
+    const step::Model& model = *loaded->model;
+    const std::size_t blocks = model.solids[0].mesh.vertices.size();
+    std::vector<Division> divisions;
+    for (const int count : {2, 4, 8, 16, 32, 64, 128, 200, 300}) {
+      if (static_cast<std::size_t>(count) * smallest_subdomain > blocks) break;
+      for (const bool coarse : {false, true}) divisions.emplace_back(count, coarse);
+    }
+    optimize::MinimizerOptions solving;
+    solving.stopping = model.solver.stopping;
+    solving.max_iterations = model.solver.max_iterations;
+    step::Simulation simulation(model);
+    for (std::int64_t i = 1; i <= steps(30); ++i) {
+      if (i % 5 == 0) {  // every fifth step is solved by all; the trajectory itself is the model's own
+        solving.reference = simulation.state().bodies[0].x;
+        for (Division& division : divisions) {
+          auto problem = simulation.step_problem(0, model.step);
+          division.solve(problem.objective, problem.start, solving);
+        }
+      }
+      if (!simulation.advance().accepted) return input_error("step {} of the trajectory failed", i);
+    }
+    options_.print(fmt::format("every fifth of the first {} steps of tss, {} vertices", steps(30), blocks));
+    options_.print(fmt::format("{:>10} {:>8} {:>7} {:>10} {:>5} {:>9} {:>9} {:>9} {:>7}", "subdomains",
+                               "nodes", "coarse", "iter/step", "max", "s/step", "factor", "solve", "failed"));
+    for (const Division& division : divisions) options_.print(division.row(blocks));
+    return plot_divisions(divisions);
+  }
+
+  static constexpr std::size_t smallest_subdomain = 15;  // nodes: below that there is nothing to factorise
+
+  // DOT with a given number of subdomains, and what it cost.
+  class Division {
+   public:
+    Division(int count, bool coarse) : count_(count), coarse_(coarse) {}
+
+    void solve(optimize::Objective& objective, std::vector<double> x,
+               const optimize::MinimizerOptions& solving) {
+      if (!minimizer_) {
+        optimize::LbfgsOptions lbfgs;
+        lbfgs.inverse.kind = optimize::InverseKind::Subdomains;
+        lbfgs.inverse.subdomains = count_;
+        // One function of the coarse space per subdomain.
+        const std::size_t blocks = objective.size() / static_cast<std::size_t>(objective.block_size());
+        lbfgs.inverse.coarse_size = coarse_ ? static_cast<int>(blocks / static_cast<std::size_t>(count_)) : 0;
+        minimizer_ = std::make_unique<optimize::Lbfgs>(lbfgs);
+      }
+      const optimize::MinimizerSummary summary = minimizer_->minimize(objective, x, solving);
+      ++steps_;
+      failures_ += summary.converged() ? 0 : 1;
+      iterations_ += summary.iterations;
+      most_ = std::max(most_, summary.iterations);
+      timings_.total += summary.timings.total;
+      timings_.factorize += summary.timings.factorize;
+      timings_.solve += summary.timings.solve;
+    }
+
+    std::string row(std::size_t blocks) const {
+      return fmt::format("{:>10} {:>8} {:>7} {:>10.1f} {:>5} {:>9.3f} {:>9.3f} {:>9.3f} {:>7}", count_,
+                         blocks / static_cast<std::size_t>(count_), coarse_ ? "yes" : "no", iterations(),
+                         most_, seconds(), per_step(timings_.factorize), per_step(timings_.solve), failures_);
+    }
+    int count() const { return count_; }
+    bool coarse() const { return coarse_; }
+    double iterations() const { return per_step(iterations_); }
+    double seconds() const { return per_step(timings_.total); }
+
+   private:
+    double per_step(double total) const { return total / std::max(1, steps_); }
+    int count_;
+    bool coarse_;
+    std::unique_ptr<optimize::Minimizer> minimizer_;
+    optimize::MinimizerTimings timings_;
+    int iterations_ = 0, most_ = 0, failures_ = 0, steps_ = 0;
+  };
+
+  Expected<void> plot_divisions(const std::vector<Division>& divisions) const {
+    render::LinePlot plots[2];
+    for (int k = 0; k < 2; ++k) {
+      plots[k].title = k == 0 ? "iterations per step" : "time per step";
+      plots[k].x = {.label = "subdomains", .logarithmic = true};
+      plots[k].y = k == 0 ? render::Axis{.label = "iterations"} : render::Axis{.label = "time", .unit = "s"};
+      plots[k].y.low = 0;
+      for (const bool coarse : {false, true}) {
+        render::Series series{
+            coarse ? "with a coarse space" : "as in the paper", {}, {}, render::palette(coarse ? 1 : 0)};
+        series.markers = true;
+        for (const Division& division : divisions) {
+          if (division.coarse() != coarse) continue;
+          series.x.push_back(division.count());
+          series.y.push_back(k == 0 ? division.iterations() : division.seconds());
+        }
+        plots[k].series.push_back(std::move(series));
+      }
+    }
+    return render::write_figure({plots[0], plots[1]}, options_.folder / "subdomains", {1300, 560});
   }
 
   // Table 2: time step, stiffness, Poisson ratio, material.

@@ -44,6 +44,11 @@ complains "warning: step 1, body 'bar': not converged after 1 iterations"
 complains "NOT CONVERGED"
 complains "first step 1"
 says "20 steps"
+for method in dot lbfgs-h lbfgs-pd; do
+  expect 2 "$lope" run bar.toml --method $method --set solver.max_iterations=1 --set solver.relative_accuracy=1e-9 \
+    -o capped_$method
+  complains "warning: step 1, body 'bar': not converged after 1 iterations"
+done
 grep -q "NOT CONVERGED" capped/log.txt || fail "the log does not say that the run did not converge"
 
 # Plain Newton does not solve a torture, and says so.

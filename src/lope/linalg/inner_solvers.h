@@ -20,7 +20,6 @@ class ComponentwiseCholesky final : public Preconditioner {
  private:
   std::size_t rows_ = 0;
   SparseCholesky<T> factor_;
-  std::vector<double> right_, solution_;
 };
 
 extern template class ComponentwiseCholesky<double>;

@@ -122,7 +122,7 @@ struct SparseCholesky<T>::Implementation {
         entry.slot = slots[static_cast<std::size_t>(entry.slot)];
       }
     }
-    const Offset unknowns = Offset(pattern.rows()) * block_size;
+    unknowns = Offset(pattern.rows()) * block_size;
     size_fronts();
     cut_tree();
     place_updates();
@@ -421,15 +421,27 @@ struct SparseCholesky<T>::Implementation {
 
   // ---- solves ----
 
-  T* columns_of(int s) { return solution.data() + Offset(symbolic.first_column[s]) * block_size; }
+  // Right-hand side c of those that are solved together begins at c · unknowns in `solution`, at c · vectors_size in
+  // `vectors`.
+  T* columns_of(int s, int c) {
+    return solution.data() + c * unknowns + Offset(symbolic.first_column[s]) * block_size;
+  }
 
+  // Every panel is used for all right-hand sides while it is in the cache.
   void forward(int s, bool parallel) {
+    for (int c = 0; c < sides; ++c) forward(s, c, parallel);
+  }
+  void backward(int s, Workspace& workspace, bool parallel) {
+    for (int c = 0; c < sides; ++c) backward(s, c, workspace, parallel);
+  }
+
+  void forward(int s, int c, bool parallel) {
     const Panel<T> part = panel(s);
-    T* x = columns_of(s);
-    T* y = vectors.data() + fronts[s].vector;
+    T* x = columns_of(s, c);
+    T* y = vectors.data() + c * vectors_size + fronts[s].vector;
     std::fill(y, y + layout.padded(part.m), T(0));
     for (const int child : symbolic.children(s)) {
-      const T* from = vectors.data() + fronts[child].vector;
+      const T* from = vectors.data() + c * vectors_size + fronts[child].vector;
       for (const SymbolicCholesky::Run& run : symbolic.runs(child)) {
         const int at = run.parent * block_size;
         T* to = at < part.w ? x + at : y + (at - part.w);
@@ -442,13 +454,13 @@ struct SparseCholesky<T>::Implementation {
          [&](int begin, int end) { kernels.forward_below(part, x, y, begin, end); });
   }
 
-  void backward(int s, Workspace& workspace, bool parallel) {
+  void backward(int s, int c, Workspace& workspace, bool parallel) {
     const Panel<T> part = panel(s);
-    T* x = columns_of(s);
+    T* x = columns_of(s, c);
     T* y = workspace.below.data();
     const auto rows = symbolic.rows(s);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const T* from = solution.data() + Offset(rows[i]) * block_size;
+      const T* from = solution.data() + c * unknowns + Offset(rows[i]) * block_size;
       std::copy(from, from + block_size, y + static_cast<Offset>(i) * block_size);
     }
     std::fill(y + part.m, y + layout.padded(part.m), T(0));
@@ -462,11 +474,18 @@ struct SparseCholesky<T>::Implementation {
     kernels.backward_diagonal(part, x, scratch);
   }
 
-  void solve(ConstVector r, Vector z) {
+  // r and z hold `count` right-hand sides: entry i of side c is number (i · count + c).
+  void solve(ConstVector r, Vector z, int count) {
+    sides = count;
+    vectors.resize(sides * vectors_size);
+    solution.resize(sides * unknowns);
     prepare_workspaces();
     const int b = block_size;
     parallel_for(symbolic.order.size(), row_grain, [&](std::size_t k) {
-      for (int i = 0; i < b; ++i) solution.data()[k * b + i] = static_cast<T>(r[symbolic.order[k] * b + i]);
+      for (int i = 0; i < b; ++i) {
+        const double* from = r.data() + (Offset(symbolic.order[k]) * b + i) * sides;
+        for (int c = 0; c < sides; ++c) solution.data()[c * unknowns + Offset(k) * b + i] = static_cast<T>(from[c]);
+      }
     });
     // A subtree that is a whole tree is solved to the end while its panels are in the cache.
     const auto whole = [&](const Subtree& subtree) { return symbolic.parent[subtree.last] < 0; };
@@ -490,7 +509,10 @@ struct SparseCholesky<T>::Implementation {
   void copy_solution(Vector z) {
     const int b = block_size;
     parallel_for(symbolic.order.size(), row_grain, [&](std::size_t k) {
-      for (int i = 0; i < b; ++i) z[symbolic.order[k] * b + i] = solution.data()[k * b + i];
+      for (int i = 0; i < b; ++i) {
+        double* to = z.data() + (Offset(symbolic.order[k]) * b + i) * sides;
+        for (int c = 0; c < sides; ++c) to[c] = solution.data()[c * unknowns + Offset(k) * b + i];
+      }
     });
   }
 
@@ -509,7 +531,8 @@ struct SparseCholesky<T>::Implementation {
   std::vector<int> failures;
   std::vector<Workspace> workspaces;
   Memory<T> factor, inverse, vectors, solution, kept_updates;
-  Offset factor_size = 0, vectors_size = 0, kept_size = 0, stack_size = 0;
+  Offset unknowns = 0, factor_size = 0, vectors_size = 0, kept_size = 0, stack_size = 0;
+  int sides = 1;  // right-hand sides of the solve at hand
   int largest_w = 0, largest_n = 0;
   double flops = 0;
   bool ready = false;
@@ -554,8 +577,13 @@ void SparseCholesky<T>::factorize_instead(std::shared_ptr<const BlockPattern> pa
 
 template <class T>
 void SparseCholesky<T>::apply(ConstVector r, Vector z) {
+  apply(r, z, 1);
+}
+
+template <class T>
+void SparseCholesky<T>::apply(ConstVector r, Vector z, int sides) {
   assert(implementation_->ready && r.size() == z.size());
-  implementation_->solve(r, z);
+  implementation_->solve(r, z, sides);
 }
 
 template <class T>

@@ -51,6 +51,8 @@ class SparseCholesky final : public Preconditioner {
   void factorize_instead(std::shared_ptr<const BlockPattern> pattern, std::vector<std::int64_t> slots);
   // z = A⁻¹ r, exact up to rounding.
   void apply(ConstVector r, Vector z) override;
+  // Several right-hand sides at once, which reads the factor once: entry i of side c is number (i · sides + c).
+  void apply(ConstVector r, Vector z, int sides);
   bool is_near_inverse() const override { return true; }
 
   // After an update() that returned false: the scalar row of the matrix whose pivot was not positive; else

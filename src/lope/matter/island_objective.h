@@ -45,6 +45,10 @@ class IslandObjective final : public optimize::Objective {
   std::vector<std::vector<int>> cover(int parts) const override;
   linalg::Prolongation coarse_space(int functions) const override;
   ScalarModel scalar_model() override;
+  // Of a body that touches nothing.
+  optimize::SplitObjective* split() override {
+    return bodies_.size() == 1 && terms_.empty() ? bodies_[0]->split() : nullptr;
+  }
 
  private:
   std::size_t block() const { return static_cast<std::size_t>(dimension_); }

@@ -22,19 +22,36 @@ class Lbfgs::Run final : public DescentRun {
       pair.s.resize(objective.size());
       pair.y.resize(objective.size());
     }
-    has_inverse_ = build_inverse();
+    if (!my_.lbfgs_.keep_between || !my_.inverse_ready_) build_at_reference();
+  }
+
+  // How D served, for the next minimisation.
+  void judge(const MinimizerSummary& summary) {
+    if (my_.fresh_iterations_ == 0) {
+      my_.fresh_iterations_ = summary.iterations;
+    } else if (summary.iterations > 2 * my_.fresh_iterations_ + 2) {
+      my_.inverse_ready_ = false;
+    }
   }
 
  private:
-  bool build_inverse() {
-    if (!my_.inverse_.uses_hessian() && !my_.lbfgs_.quadratic_first_step) {
-      const ScopedTimer timer(recorder_.timings().factorize);
-      return my_.inverse_.renew(objective_);
-    }
-    {
+  void build_at_reference() {
+    if (my_.inverse_.uses_hessian() || my_.lbfgs_.quadratic_first_step) {
       const ScopedTimer timer(recorder_.timings().evaluate);
       objective_.move_to(options_.reference.empty() ? linalg::ConstVector(x_) : options_.reference);
       objective_.begin_iteration();
+    }
+    build_inverse();
+  }
+
+  // At the objective's current point.
+  void build_inverse() {
+    my_.fresh_iterations_ = 0;
+    last_renewal_ = recorder_.iterations();
+    if (!my_.inverse_.uses_hessian() && !my_.lbfgs_.quadratic_first_step) {
+      const ScopedTimer timer(recorder_.timings().factorize);
+      my_.inverse_ready_ = my_.inverse_.renew(objective_);
+      return;
     }
     const linalg::BlockMatrix* hessian = nullptr;
     {
@@ -43,15 +60,21 @@ class Lbfgs::Run final : public DescentRun {
       if (my_.lbfgs_.quadratic_first_step) my_.model_ = *hessian;
     }
     const ScopedTimer timer(recorder_.timings().factorize);
-    return my_.inverse_.renew(objective_, *hessian);
+    my_.inverse_ready_ = my_.inverse_.renew(objective_, *hessian);
   }
 
   Verdict find_direction() override {
-    if (!has_inverse_) {
+    remember_pair();
+    if (my_.lbfgs_.renew_after > 0 && recorder_.iterations() - last_renewal_ >= my_.lbfgs_.renew_after &&
+        my_.inverse_.uses_hessian()) {
+      build_inverse();
+      first_ = last_;
+      replaced_ = false;
+    }
+    if (!my_.inverse_ready_) {
       failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
       return Verdict::Failed;
     }
-    remember_pair();
     quasi_newton_direction();
     newton_ = false;
     if (!tests_displacement()) return Verdict::Search;
@@ -150,14 +173,17 @@ class Lbfgs::Run final : public DescentRun {
   }
 
   Lbfgs& my_;
-  bool has_inverse_ = false;
+  int last_renewal_ = 0;      // iteration
   int first_ = 0, last_ = 0;  // the pairs in use
   bool newton_ = false;       // the direction is a Newton direction
   bool replaced_ = false;     // block Jacobi stands for D
 };
 
 MinimizerSummary Lbfgs::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
-  return Run(*this, objective, x, options).minimize();
+  Run run(*this, objective, x, options);
+  MinimizerSummary summary = run.minimize();
+  run.judge(summary);
+  return summary;
 }
 
 }  // namespace lope::optimize

@@ -7,6 +7,9 @@
 //   not one either, D is replaced by block Jacobi for the rest of the minimisation.
 // - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
 //   `quadratic_first_step = false` starts at 1.
+// - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step goes far, a
+//   model from its beginning may be of no use. Deviation from the papers.
+// - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons.
 // - With the displacement test a short direction only says that the end may be near; the test itself is a CG solve with
 //   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is the next
 //   direction, a Newton direction: deviation from the papers.
@@ -25,6 +28,8 @@ struct LbfgsOptions {
   InverseOptions inverse;
   int window = 5;  // pairs kept
   bool quadratic_first_step = true;
+  int renew_after = 30;       // iterations with one D (0: as many as it takes, as printed)
+  bool keep_between = false;  // D for the next minimisation, while that takes no more than twice the iterations
 };
 
 class Lbfgs final : public Minimizer {
@@ -41,6 +46,8 @@ class Lbfgs final : public Minimizer {
   };
   LbfgsOptions lbfgs_;
   ApproximateInverse inverse_;
+  bool inverse_ready_ = false;
+  int fresh_iterations_ = 0;  // of the first minimisation with the present D
   linalg::BlockJacobi jacobi_;
   std::optional<linalg::BlockMatrix> model_;  // H, for the first step of line searches
   linalg::ConjugateGradient cg_;

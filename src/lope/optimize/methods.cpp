@@ -1,3 +1,4 @@
+#include <lope/optimize/admm.h>
 #include <lope/optimize/gast15.h>
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
@@ -9,7 +10,7 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 12> table = {{
+constexpr std::array<MethodInfo, 13> table = {{
     {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large"},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful"},
@@ -27,10 +28,20 @@ constexpr std::array<MethodInfo, 12> table = {{
     {Method::LbfgsCg, "lbfgs-cg", "inexact LBFGS-H", "L-BFGS initialised by block-Jacobi conjugate gradients"},
     {Method::LbfgsJacobi, "lbfgs-jacobi", "DOT §4.1", "L-BFGS initialised by the diagonal blocks of the projected Hessian"},
     {Method::LbfgsIc, "lbfgs-ic", "DOT §5.5", "L-BFGS initialised by an incomplete Cholesky factor"},
+    {Method::AdmmPd, "admm-pd", "Overby et al. 2017",
+     "ADMM over deformation gradients; seldom reaches tight accuracies, for comparison"},
 }};
 
 // Beyond this many unknowns a Cholesky factor of a solid is too large or too slow.
 constexpr std::size_t direct_limit = 300000;
+
+std::unique_ptr<Minimizer> newton_pcg(const InverseOptions& inverse) {
+  ProjectedNewtonOptions options;
+  options.solver = LinearSolver::Iterative;
+  options.inverse = inverse;
+  options.renew_always = inverse.kind == InverseKind::BlockJacobi && inverse.coarse_size == 0;
+  return std::make_unique<ProjectedNewton>(options);
+}
 
 std::unique_ptr<Minimizer> lbfgs(InverseKind kind) {
   LbfgsOptions options;
@@ -61,7 +72,7 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
     case Method::Newton:
       return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{});
     case Method::NewtonPcg:
-      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{.solver = LinearSolver::Iterative});
+      return newton_pcg({.kind = InverseKind::BlockJacobi});
     case Method::Gast15:
       return std::make_unique<Gast15>();
     case Method::Gast15Printed:
@@ -80,6 +91,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return lbfgs(InverseKind::BlockJacobi);
     case Method::LbfgsIc:
       return lbfgs(InverseKind::IncompleteCholesky);
+    case Method::AdmmPd:
+      return std::make_unique<AdmmPd>();
   }
   return nullptr;
 }

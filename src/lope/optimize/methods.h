@@ -23,6 +23,7 @@ enum class Method {
   LbfgsCg,
   LbfgsJacobi,
   LbfgsIc,
+  AdmmPd,
 };
 
 struct MethodInfo {

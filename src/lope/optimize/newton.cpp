@@ -14,8 +14,9 @@ namespace {
 // here.
 constexpr int factored_estimate_limit = 30;
 
-// CG iterations with an earlier iterate's factor that cost less than a new factor.
-constexpr int kept_factor_iterations = 6;
+// With a preconditioner that acts on smooth errors as well, |Dg| tells within a small factor how far the minimiser is;
+// below this many times the accuracy the raw Hessian is tried first.
+constexpr double raw_first = 10;
 
 // Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
 constexpr int minres_limit = 1000;
@@ -26,22 +27,22 @@ class ProjectedNewton::Run final : public DescentRun {
  public:
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
-    my_.factor_ready_ = false;
+    if (!my_.newton_.keep_between || my_.error_.size() != objective.size()) my_.inverse_ready_ = false;
     for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
   }
 
  private:
   // An estimate of the remaining displacement is a Newton direction with the raw Hessian: it is used where it
-  // can be trusted. Before a new factor is made, one back-substitution with the old one tells whether this
+  // can be trusted. Before the projected system is solved, one application of an inverse in hand tells whether this
   // may be the last iterate.
   Verdict find_direction() override {
-    if (tests_displacement() && direct() && my_.factor_ready_ && old_factor_is_content()) {
+    if (tests_displacement() && near_the_end()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
       if (estimated == Estimate::Large) return Verdict::Search;
     }
     if (!solve()) {
-      failure_ = "the projected Hessian is not positive definite";
+      failure_ = "the projected Hessian is not positive definite, or there is no memory for its factor";
       return Verdict::Failed;
     }
     if (!tests_displacement()) return Verdict::Search;
@@ -54,12 +55,14 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
+  linalg::Preconditioner& inverse() { return my_.inverse_.preconditioner(); }
 
-  bool old_factor_is_content() {
+  bool near_the_end() {
+    if (!my_.inverse_ready_ || !inverse().is_global()) return false;
     const ScopedTimer timer(recorder_.timings().solve);
-    my_.cholesky_.apply(gradient(), my_.error_);
+    inverse().apply(gradient(), my_.error_);
     measure_ = linalg::max_block_norm(my_.error_, objective_.block_size());
-    return may_be_last();
+    return inverse().is_near_inverse() ? may_be_last() : measure_ <= raw_first * tolerance_;
   }
 
   enum class Estimate { Doubtful, Large, Small };
@@ -67,9 +70,8 @@ class ProjectedNewton::Run final : public DescentRun {
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Raw);
     const ScopedTimer timer(recorder_.timings().solve);
     const int limit = direct() ? factored_estimate_limit : options_.max_linear_iterations;
-    linalg::Preconditioner& m = direct() ? static_cast<linalg::Preconditioner&>(my_.cholesky_)
-                                       : my_.inverse_.preconditioner();
-    const DisplacementEstimate e = estimate_displacement(hessian, m, my_.cg_, gradient(), my_.error_, limit);
+    const DisplacementEstimate e =
+        estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return Estimate::Doubtful;
     measure_ = e.largest;
@@ -88,42 +90,47 @@ class ProjectedNewton::Run final : public DescentRun {
     return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
   }
 
+  bool renew(const linalg::BlockMatrix& hessian) {
+    const ScopedTimer timer(recorder_.timings().factorize);
+    my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
+    my_.fresh_iterations_ = -1;
+    return my_.inverse_ready_;
+  }
+
   bool solve_directly(const linalg::BlockMatrix& hessian) {
-    if (my_.factor_ready_ && conjugate_gradients(hessian, my_.cholesky_, 0.1, kept_factor_iterations))
+    if (my_.inverse_ready_ && my_.newton_.kept_iterations > 0 &&
+        conjugate_gradients(hessian, 0.1, my_.newton_.kept_iterations).converged) {
       return true;
-    {
-      const ScopedTimer timer(recorder_.timings().factorize);
-      my_.factor_ready_ = my_.cholesky_.update(hessian);
     }
-    if (!my_.factor_ready_) return false;
+    if (!renew(hessian)) return false;
     const ScopedTimer timer(recorder_.timings().solve);
-    my_.cholesky_.apply(my_.right_, direction());
+    inverse().apply(my_.right_, direction());
     recorder_.count_solve(0);
     return true;
   }
 
   bool solve_iteratively(const linalg::BlockMatrix& hessian) {
-    if (my_.newton_.renew_always || !my_.factor_ready_) {
-      const ScopedTimer timer(recorder_.timings().factorize);
-      my_.factor_ready_ = my_.inverse_.renew(objective_, hessian);
-      if (!my_.factor_ready_) return false;
+    if ((my_.newton_.renew_always || !my_.inverse_ready_) && !renew(hessian)) return false;
+    const int used = conjugate_gradients(hessian, forcing(), options_.max_linear_iterations).iterations;
+    if (my_.fresh_iterations_ < 0) {
+      my_.fresh_iterations_ = used;
+    } else if (used > 2 * my_.fresh_iterations_ + 10) {
+      my_.inverse_ready_ = false;  // renewed in the next iteration
     }
-    conjugate_gradients(hessian, my_.inverse_.preconditioner(), forcing(), options_.max_linear_iterations);
     return true;  // every CG iterate is a descent direction
   }
 
-  bool conjugate_gradients(const linalg::BlockMatrix& hessian, linalg::Preconditioner& m, double tolerance,
-                           int limit) {
+  linalg::CgSummary conjugate_gradients(const linalg::BlockMatrix& hessian, double tolerance, int limit) {
     const ScopedTimer timer(recorder_.timings().solve);
     const bool rounded = my_.newton_.rounded_products;
     if (rounded) my_.rounded_.update(hessian);
     const auto product = [&](linalg::ConstVector p, linalg::Vector hp) {
       rounded ? my_.rounded_.multiply(p, hp) : hessian.multiply(p, hp);
     };
-    const linalg::CgSummary solve = my_.cg_.solve(product, m, my_.right_, direction(),
-                                                  {.relative_tolerance = tolerance, .max_iterations = limit});
-    recorder_.count_solve(solve.iterations);
-    return solve.converged;
+    const linalg::CgSummary summary = my_.cg_.solve(product, inverse(), my_.right_, direction(),
+                                                    {.relative_tolerance = tolerance, .max_iterations = limit});
+    recorder_.count_solve(summary.iterations);
+    return summary;
   }
 
   ProjectedNewton& my_;

@@ -2,19 +2,19 @@
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
 // - Direct: by sparse Cholesky (`newton`), or
-// - Iterative: by block-Jacobi CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg`, inexact
-// Newton). Deviations from PN as the papers use it:
-// - Within one minimisation a factor is kept as CG's preconditioner for later iterates, and renewed when CG
-// needs
-//   more than a few iterations. It is not kept from one
-//   minimisation to the next: the result would then depend on more than the state of the simulation.
-// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
-// it
-//   is trustworthy it is also the search direction, which restores quadratic convergence where projection
-//   spoils it.
+// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg` with block Jacobi,
+//   inexact Newton).
+// Deviations from PN as the papers use it:
+// - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than `kept_iterations`;
+//   another preconditioner is kept, if `renew_always` is false, until CG needs twice as many iterations as just after
+//   its renewal. Nothing is kept from one minimisation to the next, because the result would then depend on more than
+//   the state of the simulation and a resumed run would not have the same bits; `keep_between` does so all the same,
+//   for comparisons.
+// - Where CG only looks for a direction, it multiplies by a single-precision copy of the Hessian.
+// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when it is
+//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils it.
 #pragma once
 
-#include <lope/linalg/cholesky.h>
 #include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/minres.h>
 #include <lope/linalg/rounded_matrix.h>
@@ -29,26 +29,25 @@ enum class LinearSolver { Direct, Iterative };
 
 struct ProjectedNewtonOptions {
   LinearSolver solver = LinearSolver::Direct;
-  // Of the iterative solver; renewed in every iteration, or only in the first.
-  InverseOptions preconditioner = {.kind = InverseKind::BlockJacobi};
-  bool renew_always = true;
-  // CG multiplies by a copy of the Hessian in single precision when it looks for a direction.
+  InverseOptions inverse = {.kind = InverseKind::Cholesky};  // Direct needs Cholesky
+  int kept_iterations = 6;                                   // Direct: 0 makes a new factor for every iteration
+  bool renew_always = false;                                 // Iterative
   bool rounded_products = true;
+  bool keep_between = false;
 };
 
 class ProjectedNewton final : public Minimizer {
  public:
-  explicit ProjectedNewton(const ProjectedNewtonOptions& options)
-      : newton_(options), inverse_(options.preconditioner) {}
+  explicit ProjectedNewton(const ProjectedNewtonOptions& options) : newton_(options), inverse_(options.inverse) {}
   MinimizerSummary minimize(Objective& objective, std::span<double> x,
                             const MinimizerOptions& options) override;
 
  private:
   class Run;
   ProjectedNewtonOptions newton_;
-  linalg::Cholesky cholesky_;
   ApproximateInverse inverse_;
-  bool factor_ready_ = false;
+  bool inverse_ready_ = false;
+  int fresh_iterations_ = -1;  // CG iterations of the first solve after the last renewal (−1: none yet)
   linalg::RoundedMatrix rounded_;
   linalg::ConjugateGradient cg_;
   DescentWork work_;

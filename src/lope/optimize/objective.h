@@ -14,6 +14,8 @@
 
 namespace lope::optimize {
 
+class SplitObjective;  // split_objective.h
+
 // Raw: the exact second derivative. Projected: every local term made positive semi-definite.
 enum class HessianKind { Raw, Projected };
 
@@ -77,6 +79,9 @@ class Objective {
     std::uint64_t version = 0;
   };
   virtual ScalarModel scalar_model() { return {}; }
+  // The same function as a quadratic and a sum of local terms, for ADMM; scalar_model() then is Hess Q + DᵀWD. Null: it
+  // is not of that form.
+  virtual SplitObjective* split() { return nullptr; }
 };
 
 }  // namespace lope::optimize

@@ -262,7 +262,7 @@ TEST(Preconditioners, ComponentwiseCholeskySolvesEveryComponent) {
 
 TEST(Preconditioners, IncompleteCholeskySurvivesMatricesThatAreNotDominant) {
   // Definite, but far from diagonally dominant: the factorisation without a shift breaks down.
-  BlockMatrix a = random_matrix(n, 3, 0.06);
+  BlockMatrix a = random_matrix(n, 3, 0.12);
   SparseCholesky<double> definite;
   ASSERT_TRUE(definite.update(a));
   IncompleteCholesky m;

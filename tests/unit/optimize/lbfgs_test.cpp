@@ -89,19 +89,6 @@ TEST(Lbfgs, EndsAfterAsManyStepsAsThereAreInterfaces) {
   }
 }
 
-TEST(Lbfgs, HistoryHelps) {
-  Quadratic objective;
-  std::vector<double> x;
-  LbfgsOptions options;
-  options.inverse.kind = InverseKind::BlockJacobi;
-  options.window = 1;
-  const auto one = solve(objective, x, options);
-  options.window = 20;
-  const auto many = solve(objective, x, options);
-  ASSERT_TRUE(one.converged() && many.converged());
-  EXPECT_LT(many.iterations, one.iterations);
-}
-
 TEST(Lbfgs, TakesTheInverseAtTheReference) {
   SpringChain chain(nodes, 100, 1);
   std::vector<double> reference(chain.size(), 0.0), start(chain.size());

@@ -388,6 +388,23 @@ double ElasticElements<d>::lane_value(const std::vector<elastic::Row>& rows, int
 }
 
 template <int d>
+std::array<int, d + 1> ElasticElements<d>::nodes(int element) const {
+  const int batch = place_[index(element)] / lanes, lane = place_[index(element)] % lanes;
+  std::array<int, d + 1> result;
+  for (int a = 0; a <= d; ++a) result[index(a)] = nodes_[index(std::int64_t{batch} * (d + 1) + a)].lane[lane];
+  return result;
+}
+
+template <int d>
+Mat<d> ElasticElements<d>::shape_gradients(int element) const {
+  Mat<d> result;
+  for (int a = 0; a < d; ++a) {
+    for (int j = 0; j < d; ++j) result(a, j) = lane_value(rest_, Layout::rest_rows, d * a + j, element);
+  }
+  return result;
+}
+
+template <int d>
 Vec<d> ElasticElements<d>::stretches(int element) const {
   Vec<d> sigma;
   for (int i = 0; i < d; ++i) sigma[i] = lane_value(state_, Layout::state_rows, Layout::sigma + i, element);

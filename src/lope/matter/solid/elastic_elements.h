@@ -20,6 +20,7 @@
 #include <lope/matter/solid/elastic_kernels.h>
 #include <lope/optimize/objective.h>
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -69,6 +70,10 @@ class ElasticElements {
   void add_laplacian(double scale, linalg::BlockMatrix& L) const;
 
   // Read-outs, in the caller's order of elements.
+  std::array<int, d + 1> nodes(int element) const;
+  // Row a: gradient of the shape function of node a + 1 in the rest shape.
+  Mat<d> shape_gradients(int element) const;
+  const material::Parameters& parameters(int element) const;
   void deformation(int element, Mat<d>& F) const;
   std::vector<double> determinants() const;
   // Elements with J ≤ 0.
@@ -105,7 +110,6 @@ class ElasticElements {
   // A number of element `element`: row `row` of rows that hold `rows_per_batch` rows per batch.
   double lane_value(const std::vector<elastic::Row>& rows, int rows_per_batch, int row, int element) const;
   Vec<d> stretches(int element) const;
-  const material::Parameters& parameters(int element) const;
   // One number per element, in parallel.
   template <class Function>
   std::vector<double> per_element(const Function& function) const;

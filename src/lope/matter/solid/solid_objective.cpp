@@ -180,10 +180,10 @@ double SolidObjective<d>::inertia_energy() const {
          });
 }
 
-// product_ = (k_M M + k_D D)(x − y), added to g with weight w.
+// w (k_M M + k_D D)(x − y), added to g; leaves x − y in offset_.
 template <int d>
-void SolidObjective<d>::add_damping_force(std::span<double> g) const {
-  linalg::add_scaled(point_, -1, setup_.damping_target, offset_);
+void SolidObjective<d>::add_damping_force(std::span<const double> x, std::span<double> g) const {
+  linalg::add_scaled(x, -1, setup_.damping_target, offset_);
   if (stiffness_damping_ > 0) {
     lagged_stiffness_->multiply(offset_, product_);
   } else {
@@ -197,7 +197,7 @@ void SolidObjective<d>::add_damping_force(std::span<double> g) const {
 template <int d>
 double SolidObjective<d>::damping_energy() const {
   linalg::fill(force_, 0);
-  add_damping_force(force_);
+  add_damping_force(point_, force_);
   return 0.5 * linalg::dot(force_, offset_);
 }
 
@@ -254,10 +254,36 @@ void SolidObjective<d>::gradient(std::span<double> g) {
     g[k] = setup_.inertia * masses_[k / d] * (point_[k] - setup_.target[k]);
   });
   elements_.add_gradient(g);
-  if (damped()) add_damping_force(g);
+  if (damped()) add_damping_force(point_, g);
+  clear_fixed(g);
+}
+
+template <int d>
+void SolidObjective<d>::clear_fixed(std::span<double> g) const {
   parallel_for(masses_.size(), grain, [&](std::size_t i) {
     if (setup_.fixed[i]) std::fill_n(g.data() + i * d, d, 0.0);
   });
+}
+
+template <int d>
+optimize::SplitObjective* SolidObjective<d>::split() {
+  if (!split_) split_.emplace(elements_);
+  return this;
+}
+
+template <int d>
+void SolidObjective<d>::quadratic_gradient(std::span<const double> x, std::span<double> g) const {
+  parallel_for(size(), grain, [&](std::size_t k) {
+    g[k] = setup_.inertia * masses_[k / d] * (x[k] - setup_.target[k]);
+  });
+  if (damped()) add_damping_force(x, g);
+  clear_fixed(g);
+}
+
+template <int d>
+void SolidObjective<d>::add_transposed(std::span<const double> p, std::span<double> g) const {
+  split_->add_transposed(p, g);
+  clear_fixed(g);  // g was 0 there
 }
 
 template <int d>

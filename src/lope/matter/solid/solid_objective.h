@@ -2,14 +2,16 @@
 #pragma once
 
 #include <lope/matter/solid/elastic_elements.h>
+#include <lope/matter/solid/elastic_split.h>
 #include <lope/matter/step_objective.h>
+#include <lope/optimize/split_objective.h>
 
 #include <optional>
 
 namespace lope::matter {
 
 template <int d>
-class SolidObjective final : public StepObjective {
+class SolidObjective final : public StepObjective, private optimize::SplitObjective {
  public:
   explicit SolidObjective(const SolidDescription& description);
 
@@ -36,6 +38,8 @@ class SolidObjective final : public StepObjective {
   // Mass and elasticity; stiffness damping enters with the elastic weights. Renewed when the inertia, the damping or the
   // fixed nodes change.
   ScalarModel scalar_model() override;
+  // Elastic energy by elements; Q is inertia and damping.
+  optimize::SplitObjective* split() override;
 
   double potential() const override { return elements_.value(); }
   void potential_gradient(std::span<double> g) const override;
@@ -49,7 +53,17 @@ class SolidObjective final : public StepObjective {
   double damping_magnitude() const;
   bool damped() const { return mass_damping_ > 0 || stiffness_damping_ > 0; }
   double diagonal_weight() const { return setup_.inertia + setup_.damping * mass_damping_; }
-  void add_damping_force(std::span<double> g) const;
+  void add_damping_force(std::span<const double> x, std::span<double> g) const;
+  void clear_fixed(std::span<double> g) const;
+
+  // As SplitObjective; only after split().
+  std::size_t reduced_size() const override { return split_->reduced_size(); }
+  void reduce(std::span<const double> x, std::span<double> z) const override { split_->reduce(x, z); }
+  void minimize_locally(std::span<const double> target, std::span<double> z) const override {
+    split_->minimize_locally(target, z);
+  }
+  void quadratic_gradient(std::span<const double> x, std::span<double> g) const override;
+  void add_transposed(std::span<const double> p, std::span<double> g) const override;
 
   ElasticElements<d> elements_;
   std::vector<double> masses_;
@@ -69,6 +83,7 @@ class SolidObjective final : public StepObjective {
     std::uint64_t version;
   };
   std::optional<Scalar> scalar_;
+  std::optional<ElasticSplit<d>> split_;
   std::vector<double> point_;                             // the current point
   mutable std::vector<double> offset_, product_, force_;  // work
 };

@@ -22,7 +22,7 @@ io::SeriesBody series_body(const FrameBody& body, const BodyFrame& frame) {
   for (const FieldData& field : frame.fields) {
     (field.on_elements ? result.cell_fields : result.point_fields).push_back({field.name, 1, field.values});
   }
-  if (body.partition.size() == body.element_count()) result.cell_fields.push_back({"partition", 1, body.partition});
+  if (!body.partition.empty() && body.partition.size() == body.element_count()) result.cell_fields.push_back({"partition", 1, body.partition});
   return result;
 }
 

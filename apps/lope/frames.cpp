@@ -27,7 +27,14 @@ Expected<FrameBody> read_body(const io::NamedArrays& data, const std::string& na
   if (const auto* color = data.values<float>(name + "/color"); color && color->size() == 3) {
     body.color = Vec3((*color)[0], (*color)[1], (*color)[2]);
   }
-  if (body.dimension == 3 && body.tetrahedra.empty()) return input_error("{}: body '{}' has no tetrahedra", path.string(), name);
+  const auto says = [&](const char* key, const char* word) {
+    const auto found = data.metadata.find(name + key);
+    return found != data.metadata.end() && found->second == word;
+  };
+  body.obstacle = says("/kind", "obstacle");
+  body.bounded = !says("/bounded", "false");
+  body.cut = says("/draw", "cut");
+  if (body.dimension == 3 && body.tetrahedra.empty() && !body.obstacle) return input_error("{}: body '{}' has no tetrahedra", path.string(), name);
   return body;
 }
 

@@ -20,6 +20,9 @@ struct FrameBody {
   std::vector<geometry::Tetrahedron> tetrahedra;
   std::vector<double> partition;  // per element
   Vec3 color = Vec3::Constant(0.5);
+  bool obstacle = false;
+  bool bounded = true;  // an obstacle with an end: belongs into the picture
+  bool cut = false;     // a container: walls that hide what is inside are not drawn
   std::size_t element_count() const { return dimension == 3 ? tetrahedra.size() : triangles.size(); }
 };
 

@@ -43,7 +43,10 @@ class Painter {
     for (std::size_t i = 0; i < data.bodies.size(); ++i) {
       const FrameBody& body = run_.bodies()[i];
       render::Surface surface = render::body_surface(data.bodies[i].positions, body.triangles, to_colour(body.color));
-      if (color_by_ == "partition") {
+      if (body.cut) remove_hiding_walls(surface);
+      if (body.obstacle) {
+        surface.specular = 0;
+      } else if (color_by_ == "partition") {
         surface.field = partition_colours(body);
       } else if (color_by_ != "body") {
         const auto field = render::field_on(color_by_, data.bodies[i].positions.size(), body.triangles.size(),
@@ -51,7 +54,7 @@ class Painter {
         if (!field) return forward_error(field);
         surface.field = *field;
       }
-      if (edges_) surface.wireframe = render::Wireframe{};
+      if (edges_ && !body.obstacle) surface.wireframe = render::Wireframe{};
       picture.surfaces.push_back(std::move(surface));
     }
     const double aspect = static_cast<double>(options_.width) / options_.height;
@@ -71,6 +74,18 @@ class Painter {
   }
 
  private:
+  // Triangles of a container whose free side looks away from the camera stand between it and what is inside.
+  void remove_hiding_walls(render::Surface& surface) const {
+    std::erase_if(surface.triangles, [&](const geometry::Triangle& t) {
+      const auto corner = [&](int k) {
+        return surface.positions[static_cast<std::size_t>(t[static_cast<std::size_t>(k)])];
+      };
+      const Vec3 u = corner(1) - corner(0), v = corner(2) - corner(0);
+      const Vec3 normal(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
+      return normal.dot(camera_.eye - corner(0)) < 0;
+    });
+  }
+
   Painter(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request) : run_(run), scene_(scene) {
     color_by_ = request.color_by.empty() ? scene.render.color_by : request.color_by;
     options_.width = request.width > 0 ? request.width : scene.render.width;
@@ -90,8 +105,11 @@ class Painter {
       const auto data = run_.read(numbers[k]);
       if (!data) return forward_error(data);
       for (std::size_t i = 0; i < data->bodies.size(); ++i) {
-        for (const Vec3& p : data->bodies[i].positions) all.add(p);
-        if (color_by_ == "body" || color_by_ == "partition") continue;
+        const FrameBody& body = run_.bodies()[i];
+        if (body.bounded) {
+          for (const Vec3& p : data->bodies[i].positions) all.add(p);
+        }
+        if (body.obstacle || color_by_ == "body" || color_by_ == "partition") continue;
         const auto field = vertex_values(run_.bodies()[i], data->bodies[i], color_by_);
         if (field.empty()) return unknown_field(data->bodies[i]);
         for (const FieldData& f : data->bodies[i].fields) {
@@ -102,7 +120,8 @@ class Painter {
     }
     if (!values.empty()) range_ = robust_range(values);
     place_camera(all);
-    ground_height_ = scene_.render.ground_height.value_or(all.min[1] - 0.02 * all.extent().maxCoeff());
+    const double below = all.min[1] - 0.02 * all.extent().maxCoeff();
+    ground_height_ = scene_.render.ground_height.value_or(scene_.floor_height.value_or(below));
     return {};
   }
 
@@ -183,6 +202,7 @@ Expected<std::int64_t> most_deformed(const RunFrames& run) {
     if (!data) return forward_error(data);
     double sum = 0;
     for (std::size_t i = 0; i < data->bodies.size(); ++i) {
+      if (run.bodies()[i].obstacle) continue;
       const auto &x = data->bodies[i].positions, &x0 = first->bodies[i].positions;
       const Vec3 shift = std::accumulate(x.begin(), x.end(), Vec3(Vec3::Zero())) / static_cast<double>(x.size()) -
                          std::accumulate(x0.begin(), x0.end(), Vec3(Vec3::Zero())) / static_cast<double>(x0.size());

@@ -35,11 +35,13 @@ std::span<const Benchmark> benchmarks();
 Expected<void> newton_map(const BenchOptions& options);         // OPT Fig. 1
 Expected<void> cubes(const BenchOptions& options);              // OPT Figs. 2 and 3
 Expected<void> torture(const BenchOptions& options);            // OPT Figs. 6 and 8
+Expected<void> contact(const BenchOptions& options);            // OPT Figs. 10 and 15
 Expected<void> cantilever(const BenchOptions& options);         // refinement against a reference
 Expected<void> time_order(const BenchOptions& options);         // orders and energies of the schemes
 Expected<void> agreement(const BenchOptions& options);          // newton and newton-pcg on a twisted bar
 Expected<void> accuracy(const BenchOptions& options);           // the displacement accuracy against true errors
 Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
+Expected<void> self_contact(const BenchOptions& options);       // cost against the number of surface primitives
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
 
 }  // namespace lope::bench

@@ -213,6 +213,65 @@ void follows_its_scripts(const Trace& trace) {
   }
 }
 
+// Contact.
+
+double deepest(const step::StepReport& report) {
+  double depth = 0;
+  for (const step::IslandReport& island : report.islands) depth = std::max(depth, island.contact.deepest);
+  return depth;
+}
+
+int most_touching(const Trace& trace) {
+  int most = 0;
+  for (const step::StepReport& report : trace.reports) {
+    int now = 0;
+    for (const step::IslandReport& island : report.islands) now += island.contact.obstacle_pairs + island.contact.body_pairs;
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+double size(const Trace& trace) { return geometry::bounds(trace.model.solids[0].mesh.vertices).extent().maxCoeff(); }
+
+// Only constraints: nothing is ever inside, whatever happens.
+void never_enters(const Trace& trace) {
+  for (const step::StepReport& report : trace.reports) ASSERT_LE(deepest(report), 1e-12) << "step " << report.step;
+  EXPECT_GT(most_touching(trace), 4);
+}
+
+// The ball is pressed flat, no element is inverted afterwards, and it jumps up again.
+void bounces_without_inversion(const Trace& trace) {
+  never_enters(trace);
+  double lowest = 1e300;
+  for (const auto& x : trace.positions) {
+    double top = -1e300;
+    for (std::size_t k = 1; k < x.size(); k += 3) top = std::max(top, x[k]);
+    lowest = std::min(lowest, top);
+  }
+  EXPECT_LT(lowest, 0.8) << "it was not pressed";
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+  double momentum = -1e300;
+  for (const step::StepReport& report : trace.reports) momentum = std::max(momentum, report.bodies[0].momentum[1]);
+  EXPECT_GT(momentum, 0) << "it did not jump";
+}
+
+void is_through_the_hole(const Trace& trace) {
+  never_enters(trace);
+  const auto& x = trace.positions.back();
+  double highest = -1e300;
+  for (std::size_t k = 1; k < x.size(); k += 3) highest = std::max(highest, x[k]);
+  EXPECT_LT(highest, -0.3);
+  EXPECT_EQ(trace.last().inverted_elements, 0);
+}
+
+void touches_with_little_penetration(const Trace& trace) {
+  for (const step::StepReport& report : trace.reports) ASSERT_LT(deepest(report), 0.1 * size(trace)) << "step " << report.step;
+  EXPECT_GT(most_touching(trace), 4);
+  int body_pairs = 0;
+  for (const step::StepReport& report : trace.reports) body_pairs = std::max(body_pairs, report.islands[0].contact.body_pairs);
+  EXPECT_GT(body_pairs, 0);
+}
+
 struct SceneCase {
   std::string name;
   std::vector<std::string> overrides;
@@ -223,17 +282,24 @@ void PrintTo(const SceneCase& chosen, std::ostream* out) { *out << chosen.name; 
 const std::vector<SceneCase>& cases() {
   static const std::vector<SceneCase> all = {
       {"bar_twist", {"body.bar.edge=8 cm", "time.duration=0.5 s"}, gathers_energy_of_torsion},
+      {"box_stack", {"time.duration=1.5 s"}, touches_with_little_penetration},
       {"cantilever", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"cantilever_2d", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"compressive_pulse", {"body.cube.shape.box.lattice=[6, 6, 6]"}, is_stretched_after_the_pulse},
       {"flagship", {"body.bar.edge=12 cm", "time.duration=3.5 s"}, recovers_after_release},
       {"ltss", {"body.body.edge=15 cm", "time.duration=0.4 s"}, is_stretched_while_twisted},
+      {"sphere_drop", {"body.ball.edge=20 cm", "time.duration=1 s"}, bounces_without_inversion},
       {"spinning_body", {"body.capsule.edge=12 cm", "time.duration=0.5 s"}, keeps_momenta},
+      {"squeeze", {"body.knot.edge=8 cm"}, never_enters},
       {"stretched_cube", {"body.cube.shape.box.lattice=[6, 6, 6]", "time.duration=1.5 s"}, is_pulled_apart},
       {"swinging_disc_2d", {"body.disc.edge=5 cm", "time.duration=2 s"}, swings_down},
+      {"tori_bowl", {"body.ring.copies.count=[2, 2, 2]", "time.duration=0.6 s"}, touches_with_little_penetration},
       {"torture_point", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
       {"torture_random", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
+      {"torus_drop", {"body.ring.edge=10 cm", "time.duration=0.7 s"}, touches_with_little_penetration},
+      {"torus_hole", {"body.ring.edge=12 cm"}, is_through_the_hole},
       {"twisted_bar", {"body.bar.shape.box.lattice=[21, 4, 4]"}, unwinds_after_release},
+      {"two_spheres", {"body.lower.edge=20 cm", "body.upper.edge=20 cm"}, touches_with_little_penetration},
   };
   return all;
 }
@@ -264,7 +330,7 @@ TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
 // A mesh large enough for several chunks of every parallel loop, and every method, for a few steps: first the
 // stretched and twisted motion, then free flight.
 class GoldenMethods : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, GoldenMethods, testing::Values("newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot", "lbfgs-ic", "auto"),
+INSTANTIATE_TEST_SUITE_P(All, GoldenMethods, testing::Values("newton", "newton-pcg", "gast15"),
                          [](const auto& chosen) {
                            std::string name = chosen.param;
                            std::erase(name, '-');

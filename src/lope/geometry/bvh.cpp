@@ -90,27 +90,33 @@ void Bvh::build(std::uint32_t index, std::span<std::array<float, 3>> centers) {
 
 void Bvh::refit(std::span<const Bounds> boxes) {
   assert(boxes.size() == size());
-  if (nodes_.empty()) return;
-  parallel_for(size(), 4096, [&](std::size_t i) { boxes_[i] = SmallBox::around(boxes[primitives_[i]]); });
-  fit(0);
+  refit_by([&](int i) { return SmallBox::around(boxes[i]); });
 }
 
-void Bvh::fit(std::uint32_t index) {
-  Node& node = nodes_[index];
-  node.box = SmallBox();
-  if (node.is_leaf()) {
-    for (std::size_t i = leaf_begin(node); i < leaf_end(node); ++i) node.box.add(boxes_[i]);
+void Bvh::fit() {
+  if (!nodes_.empty()) fit_subtree(0);
+}
+
+void Bvh::fit_subtree(std::uint32_t index) {
+  const std::uint32_t leaves = nodes_[index].leaves;
+  if (leaves > parallel_leaves) {
+    const std::uint32_t left = index + 1, right = second_child(index);
+    parallel_pair([&] { fit_subtree(left); }, [&] { fit_subtree(right); });
+    nodes_[index].box = nodes_[left].box;
+    nodes_[index].box.add(nodes_[right].box);
     return;
   }
-  const std::uint32_t left = index + 1, right = second_child(index);
-  if (node.leaves > parallel_leaves) {
-    parallel_pair([&] { fit(left); }, [&] { fit(right); });
-  } else {
-    fit(left);
-    fit(right);
+  // A subtree is contiguous and its children follow their parents: one sweep from its end.
+  for (std::uint32_t i = index + 2 * leaves - 1; i-- > index;) {
+    Node& node = nodes_[i];
+    if (node.is_leaf()) {
+      node.box = SmallBox();
+      for (std::size_t k = leaf_begin(node); k < leaf_end(node); ++k) node.box.add(boxes_[k]);
+    } else {
+      node.box = nodes_[i + 1].box;
+      node.box.add(nodes_[second_child(i)].box);
+    }
   }
-  node.box.add(nodes_[left].box);
-  node.box.add(nodes_[right].box);
 }
 
 // Replaces a task by those of the children; false for a pair of leaves. Within one tree a task (n, n) stands

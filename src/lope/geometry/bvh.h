@@ -7,13 +7,16 @@
 // NaN or min > max overlap nothing.
 #pragma once
 
+#include <lope/base/parallel.h>
 #include <lope/geometry/mesh.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace lope::geometry {
@@ -24,6 +27,17 @@ struct SmallBox {
   std::array<float, 3> max = {-inf, -inf, -inf};
 
   static SmallBox around(const Bounds& box);
+  // Wider than needed by up to two units in the last place, but cheap.
+  static SmallBox around(const Vec3& point) {
+    SmallBox box;
+    for (int i = 0; i < 3; ++i) {
+      const float f = static_cast<float>(point[i]);
+      const float slack = std::abs(f) * 0x1.8p-23f + std::numeric_limits<float>::min();
+      box.min[i] = f - slack;
+      box.max[i] = f + slack;
+    }
+    return box;
+  }
   void add(const SmallBox& other) {
     for (int i = 0; i < 3; ++i) {
       min[i] = std::min(min[i], other.min[i]);
@@ -55,22 +69,40 @@ class Bvh {
 
   // New boxes for the same primitives, in the same order; their number must not change: asserted.
   void refit(std::span<const Bounds> boxes);
+  // The same with box_of(index) -> SmallBox, called in parallel.
+  template <class BoxOf>
+  void refit_by(const BoxOf& box_of);
 
   std::size_t size() const { return primitives_.size(); }
+  // Around everything; overlaps nothing if there is nothing.
+  SmallBox box() const { return nodes_.empty() ? SmallBox() : nodes_[0].box; }
 
   // Calls visit(index) for every box that overlaps `box`, in a fixed order.
   template <class Visit>
   void for_each_overlapping(const Bounds& box, const Visit& visit) const;
   template <class Visit>
   void for_each_containing(const Vec3& point, const Visit& visit) const {
-    for_each_overlapping(Bounds{point, point}, visit);
+    find_overlapping(SmallBox::around(point), [&](int index) {
+      visit(index);
+      return false;
+    });
+  }
+  // The first primitive, in a fixed order, whose box contains the point and for which accept(index) is true;
+  // −1: none.
+  template <class Accept>
+  int find_containing(const Vec3& point, const Accept& accept) const {
+    return find_overlapping(SmallBox::around(point), accept);
   }
 
-  // The least squared_distance(index, point) over the primitives (infinity: none below `limit`). It must not
-  // be less than the squared distance of the primitive's box.
+  // The primitive with the least squared_distance(index, point) (index −1: none below `limit`). It must not
+  // be less than the squared distance of the primitive's box; infinity leaves a primitive out.
+  struct Nearest {
+    int index = -1;
+    double squared_distance = std::numeric_limits<double>::infinity();
+  };
   template <class SquaredDistance>
-  double least_squared_distance(const Vec3& point, const SquaredDistance& squared_distance,
-                                double limit = std::numeric_limits<double>::infinity()) const;
+  Nearest nearest(const Vec3& point, const SquaredDistance& squared_distance,
+                  double limit = std::numeric_limits<double>::infinity()) const;
 
   // All pairs (i, j), i < j, of boxes that overlap each other; in parallel, in a fixed order.
   std::vector<IndexPair> self_pairs() const;
@@ -97,7 +129,11 @@ class Bvh {
   std::size_t leaf_end(const Node& node) const { return std::min(size(), (node.first_leaf + 1) * leaf_size); }
 
   void build(std::uint32_t node, std::span<std::array<float, 3>> centers);
-  void fit(std::uint32_t node);
+  // Boxes of the nodes from those of the primitives.
+  void fit();
+  void fit_subtree(std::uint32_t node);
+  template <class Accept>
+  int find_overlapping(const SmallBox& box, const Accept& accept) const;
   static std::vector<IndexPair> pairs(const Bvh& a, const Bvh& b);
   static void find_pairs(const Bvh& a, const Bvh& b, Task start, std::vector<IndexPair>& found);
   static bool split(const Bvh& a, const Bvh& b, Task task, std::vector<Task>& out);
@@ -108,10 +144,23 @@ class Bvh {
   std::vector<SmallBox> boxes_;  // its box
 };
 
+template <class BoxOf>
+void Bvh::refit_by(const BoxOf& box_of) {
+  parallel_for(size(), 4096, [&](std::size_t i) { boxes_[i] = box_of(primitives_[i]); });
+  fit();
+}
+
 template <class Visit>
 void Bvh::for_each_overlapping(const Bounds& query, const Visit& visit) const {
-  if (nodes_.empty()) return;
-  const SmallBox box = SmallBox::around(query);
+  find_overlapping(SmallBox::around(query), [&](int index) {
+    visit(index);
+    return false;
+  });
+}
+
+template <class Accept>
+int Bvh::find_overlapping(const SmallBox& box, const Accept& accept) const {
+  if (nodes_.empty()) return -1;
   std::array<std::uint32_t, 64> stack;
   int depth = 0;
   stack[depth++] = 0;
@@ -121,48 +170,47 @@ void Bvh::for_each_overlapping(const Bounds& query, const Visit& visit) const {
     if (!node.box.overlaps(box)) continue;
     if (node.is_leaf()) {
       for (std::size_t i = leaf_begin(node); i < leaf_end(node); ++i) {
-        if (boxes_[i].overlaps(box)) visit(primitives_[i]);
+        if (boxes_[i].overlaps(box) && accept(primitives_[i])) return primitives_[i];
       }
     } else {
       stack[depth++] = second_child(index);
       stack[depth++] = index + 1;
     }
   }
+  return -1;
 }
 
 template <class SquaredDistance>
-double Bvh::least_squared_distance(const Vec3& point, const SquaredDistance& squared_distance,
-                                   double limit) const {
-  double least = limit;
-  bool found = false;
-  if (!nodes_.empty()) {
-    std::array<std::uint32_t, 64> stack;
-    int depth = 0;
-    stack[depth++] = 0;
-    while (depth > 0) {
-      const std::uint32_t index = stack[--depth];
-      const Node& node = nodes_[index];
-      if (node.box.squared_distance(point) >= least) continue;
-      if (node.is_leaf()) {
-        for (std::size_t i = leaf_begin(node); i < leaf_end(node); ++i) {
-          if (boxes_[i].squared_distance(point) >= least) continue;
-          const double distance = squared_distance(primitives_[i], point);
-          if (distance < least) {
-            least = distance;
-            found = true;
-          }
-        }
-      } else {
-        // The nearer child first.
-        std::uint32_t near = index + 1, far = second_child(index);
-        if (nodes_[far].box.squared_distance(point) < nodes_[near].box.squared_distance(point))
-          std::swap(near, far);
-        stack[depth++] = far;
-        stack[depth++] = near;
+Bvh::Nearest Bvh::nearest(const Vec3& point, const SquaredDistance& squared_distance, double limit) const {
+  Nearest best{-1, limit};
+  struct Waiting {
+    std::uint32_t node;
+    double squared_distance;
+  };
+  std::array<Waiting, 64> stack;
+  int depth = 0;
+  if (!nodes_.empty()) stack[depth++] = {0, nodes_[0].box.squared_distance(point)};
+  while (depth > 0) {
+    const auto [index, to_box] = stack[--depth];
+    if (to_box >= best.squared_distance) continue;
+    const Node& node = nodes_[index];
+    if (node.is_leaf()) {
+      for (std::size_t i = leaf_begin(node); i < leaf_end(node); ++i) {
+        if (boxes_[i].squared_distance(point) >= best.squared_distance) continue;
+        const double distance = squared_distance(primitives_[i], point);
+        if (distance < best.squared_distance) best = {primitives_[i], distance};
       }
+    } else {
+      // The nearer child first.
+      Waiting near{index + 1, nodes_[index + 1].box.squared_distance(point)};
+      Waiting far{second_child(index), nodes_[second_child(index)].box.squared_distance(point)};
+      if (far.squared_distance < near.squared_distance) std::swap(near, far);
+      stack[depth++] = far;
+      stack[depth++] = near;
     }
   }
-  return found ? least : std::numeric_limits<double>::infinity();
+  if (best.index < 0) best.squared_distance = std::numeric_limits<double>::infinity();
+  return best;
 }
 
 }  // namespace lope::geometry

@@ -58,6 +58,18 @@ Value Curve<Value>::at(double t) const {
 template struct Curve<double>;
 template struct Curve<Vec3>;
 
+Vec3 carried_velocity(const RigidPose& before, const RigidPose& after, double h, const Vec3& x) {
+  return (x - before.place(after.unplace(x))) / h;
+}
+
+RigidPose Motion::pose(double t) const {
+  const double turn = angle.at(t) - angle.at(0);
+  const Vec3 shift = displacement.at(t) - displacement.at(0);
+  if (turn == 0) return {Mat3::Identity(), shift};
+  const Mat3 rotation = Eigen::AngleAxisd(turn, axis.normalized()).toRotationMatrix();
+  return {rotation, pivot - rotation * pivot + shift};
+}
+
 Vec3 Motion::position(const Vec3& start, double t) const {
   const double turn = angle.at(t) - angle.at(0);
   const Vec3 shift = displacement.at(t) - displacement.at(0);

@@ -28,6 +28,19 @@ struct Curve {
   Value at(double t) const;
 };
 
+// x → rotation·x + translation.
+struct RigidPose {
+  Mat3 rotation = Mat3::Identity();  // orthogonal, determinant 1
+  Vec3 translation = Vec3::Zero();
+
+  Vec3 place(const Vec3& x) const { return rotation * x + translation; }
+  Vec3 unplace(const Vec3& x) const { return rotation.transpose() * (x - translation); }
+};
+
+// The mean velocity [m/s] over a step of length h of the material point that ends it at x: what a node that
+// sticks to it gets from (x − xₙ)/h. It tends to the velocity of the motion as h → 0.
+Vec3 carried_velocity(const RigidPose& before, const RigidPose& after, double h, const Vec3& x);
+
 struct Motion {
   Curve<Vec3> displacement;  // metres
   Curve<double> angle;       // radians, right-handed about `axis` through `pivot`
@@ -37,6 +50,8 @@ struct Motion {
   // Where a point that starts (t = 0) at `start` is at time t: first rotated, then displaced, both relative
   // to their values at t = 0.
   Vec3 position(const Vec3& start, double t) const;
+  // The same for all points at once.
+  RigidPose pose(double t) const;
 };
 
 }  // namespace lope::geometry

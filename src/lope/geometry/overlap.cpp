@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/geometry/bvh.h>
+#include <lope/geometry/closest_point.h>
 #include <lope/geometry/overlap.h>
 #include <lope/geometry/topology.h>
 
@@ -104,28 +105,12 @@ bool contains(const std::array<Vec3, 3>& x, const Vec3& point) {
   return true;
 }
 
-double squared_distance_to_segment(const Vec3& point, const Vec3& a, const Vec3& b) {
-  const Vec3 edge = b - a;
-  const double along = std::clamp((point - a).dot(edge) / std::max(edge.squaredNorm(), 1e-300), 0.0, 1.0);
-  return (a + along * edge - point).squaredNorm();
-}
-
 double squared_distance_to(const Vec3& point, const std::array<Vec3, 2>& x) {
-  return squared_distance_to_segment(point, x[0], x[1]);
+  return closest_on_segment<3>(point, x[0], x[1]).squared_distance;
 }
 
 double squared_distance_to(const Vec3& point, const std::array<Vec3, 3>& x) {
-  const Vec3 normal = (x[1] - x[0]).cross(x[2] - x[0]);
-  bool above = normal.squaredNorm() > 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 3; ++i) {
-    const Vec3 &from = x[i], &to = x[(i + 1) % 3];
-    above = above && normal.dot((to - from).cross(point - from)) >= 0;
-    least = std::min(least, squared_distance_to_segment(point, from, to));
-  }
-  if (!above) return least;
-  const double height = normal.dot(point - x[0]);
-  return height * height / normal.squaredNorm();
+  return closest_on_triangle(point, x[0], x[1], x[2]).squared_distance;
 }
 
 std::vector<Triangle> boundary_of(const std::vector<Tetrahedron>& elements) {
@@ -155,7 +140,7 @@ double vertex_depth(const Mesh& body, const std::vector<Element>& elements, cons
       const auto distance = [&](int t, const Vec3& p) {
         return squared_distance_to(p, corners_of(body, surface[t]));
       };
-      const double squared = surface_tree.least_squared_distance(other.vertices[inside[i]], distance);
+      const double squared = surface_tree.nearest(other.vertices[inside[i]], distance).squared_distance;
       deepest = std::max(deepest, std::sqrt(squared));
     }
     return deepest;

@@ -31,6 +31,13 @@ Incidence incidence(int rows, std::span<const int> groups, int group_size) {
   return result;
 }
 
+template <int b>
+void add_product(const double* block, const double* x, double (&sum)[b]) {
+  for (int i = 0; i < b; ++i) {
+    for (int j = 0; j < b; ++j) sum[i] += block[i * b + j] * x[j];
+  }
+}
+
 std::uint64_t new_id() {
   static std::atomic<std::uint64_t> next{1};
   return next++;
@@ -44,14 +51,30 @@ void multiply_rows(const BlockMatrix& a, const double* x, double* y, std::size_t
   for (std::size_t row = begin; row < end; ++row) {
     double sum[b] = {};
     for (std::int64_t slot = start[row]; slot < start[row + 1]; ++slot) {
-      const double* block = a.block(slot);
-      const double* xj = x + static_cast<std::ptrdiff_t>(column[slot]) * b;
-      for (int i = 0; i < b; ++i) {
-        for (int j = 0; j < b; ++j) sum[i] += block[i * b + j] * xj[j];
-      }
+      add_product<b>(a.block(slot), x + static_cast<std::ptrdiff_t>(column[slot]) * b, sum);
     }
     for (int i = 0; i < b; ++i) y[row * b + static_cast<std::size_t>(i)] = sum[i];
   }
+}
+
+// y += the couplings of one row times x.
+template <int b>
+void add_coupling_products(std::span<const Coupling> couplings, const double* x, double* y) {
+  double sum[b] = {};
+  for (const Coupling& c : couplings) {
+    add_product<b>(c.block.data(), x + static_cast<std::ptrdiff_t>(c.column) * b, sum);
+  }
+  for (int i = 0; i < b; ++i) y[i] += sum[i];
+}
+
+Coupling transposed(const Coupling& c, int b) {
+  Coupling result{c.column, c.row, {}};
+  for (int i = 0; i < b; ++i) {
+    for (int j = 0; j < b; ++j) {
+      result.block[static_cast<std::size_t>(j * b + i)] = c.block[static_cast<std::size_t>(i * b + j)];
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -169,13 +192,14 @@ BlockMatrix::BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_
 }
 
 void BlockMatrix::set_zero() {
+  clear_couplings();
   parallel_chunks(values_.size(), value_grain, [this](std::size_t begin, std::size_t end) {
     std::fill(values_.data() + begin, values_.data() + end, 0.0);
   });
 }
 
 void BlockMatrix::add(double scale, const BlockMatrix& other) {
-  assert(other.values_.size() == values_.size());
+  assert(other.values_.size() == values_.size() && other.couplings_.empty());
   parallel_for(values_.size(), value_grain, [&](std::size_t i) { values_[i] += scale * other.values_[i]; });
 }
 
@@ -190,7 +214,56 @@ void BlockMatrix::multiply(std::span<const double> x, std::span<double> y) const
                     } else {
                       multiply_rows<1>(*this, x.data(), y.data(), begin, end);
                     }
+                    if (couplings_.empty()) return;
+                    for (std::size_t row = begin; row < end; ++row) {
+                      const auto first = static_cast<std::size_t>(coupling_start_[row]);
+                      const auto count = static_cast<std::size_t>(coupling_start_[row + 1]) - first;
+                      if (count == 0) continue;
+                      const std::span<const Coupling> here{couplings_.data() + first, count};
+                      if (block_size_ == 3) {
+                        add_coupling_products<3>(here, x.data(), y.data() + 3 * row);
+                      } else {
+                        add_coupling_products<2>(here, x.data(), y.data() + 2 * row);
+                      }
+                    }
                   });
+}
+
+void BlockMatrix::set_couplings(std::span<const Coupling> couplings) {
+  clear_couplings();
+  if (couplings.empty()) return;
+  const auto rows = static_cast<std::size_t>(pattern_->rows());
+  coupling_start_.assign(rows + 1, 0);
+  for (const Coupling& c : couplings) {
+    assert(c.row != c.column && c.row >= 0 && c.column >= 0 && c.row < pattern_->rows() &&
+           c.column < pattern_->rows());
+    ++coupling_start_[static_cast<std::size_t>(c.row)];
+    ++coupling_start_[static_cast<std::size_t>(c.column)];
+  }
+  // Sums before each row; filling backwards leaves every start where its row begins.
+  for (std::size_t row = 0; row < rows; ++row) coupling_start_[row + 1] += coupling_start_[row];
+  couplings_.resize(2 * couplings.size());
+  for (auto c = couplings.rbegin(); c != couplings.rend(); ++c) {
+    couplings_[static_cast<std::size_t>(--coupling_start_[static_cast<std::size_t>(c->column)])] =
+        transposed(*c, block_size_);
+    couplings_[static_cast<std::size_t>(--coupling_start_[static_cast<std::size_t>(c->row)])] = *c;
+  }
+}
+
+void BlockMatrix::add_couplings(std::span<const Coupling> couplings) {
+  if (couplings_.empty()) return set_couplings(couplings);
+  std::vector<Coupling> all;
+  all.reserve(couplings_.size() / 2 + couplings.size());
+  for (const Coupling& c : couplings_) {
+    if (c.row < c.column) all.push_back(c);
+  }
+  all.insert(all.end(), couplings.begin(), couplings.end());
+  set_couplings(all);
+}
+
+void BlockMatrix::clear_couplings() {
+  couplings_.clear();
+  coupling_start_.clear();
 }
 
 void BlockMatrix::make_identity(std::span<const std::uint8_t> marked_rows, double diagonal) {
@@ -207,6 +280,11 @@ void BlockMatrix::make_identity(std::span<const std::uint8_t> marked_rows, doubl
       }
     }
   });
+  for (Coupling& c : couplings_) {
+    if (marked_rows[static_cast<std::size_t>(c.row)] || marked_rows[static_cast<std::size_t>(c.column)]) {
+      c.block.fill(0);
+    }
+  }
 }
 
 }  // namespace lope::linalg

@@ -5,6 +5,7 @@
 // scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 1, 2 or 3.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,6 +51,18 @@ class BlockPattern {
   std::uint64_t id_ = 0;
 };
 
+// A block outside the pattern; the first b·b numbers, row-major, count.
+struct Coupling {
+  int row = 0;
+  int column = 0;
+  std::array<double, 9> block = {};
+};
+
+// Beside the pattern's blocks a matrix may have couplings: blocks that come and go from iteration to
+// iteration (contact), without a change of pattern. They take part in products, in set_zero and in
+// make_identity; preconditioners and factorisations do not see them, so these stay valid approximate inverses
+// whose symbolic work survives. What belongs on the pattern (diagonal blocks above all) should be added
+// there.
 class BlockMatrix {
  public:
   BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size);
@@ -64,18 +77,30 @@ class BlockMatrix {
   std::span<double> values() { return values_; }
   std::span<const double> values() const { return values_; }
 
+  // Drops the couplings too.
   void set_zero();
-  // this += scale · other (same pattern).
+  // this += scale · other (same pattern; `other` has no couplings: asserted).
   void add(double scale, const BlockMatrix& other);
   // y = A x.
   void multiply(std::span<const double> x, std::span<double> y) const;
   // Rows and columns of the marked block rows become those of the identity times `diagonal`.
   void make_identity(std::span<const std::uint8_t> marked_rows, double diagonal);
 
+  // Replaces the couplings. Each stands for itself and its transpose at (column, row), and is given once; row
+  // ≠ column: asserted. Blocks at the same place add. Cost: rows + couplings, memory is reused.
+  void set_couplings(std::span<const Coupling> couplings);
+  // Adds to those that are there.
+  void add_couplings(std::span<const Coupling> couplings);
+  void clear_couplings();
+  // Both halves, grouped by row, within a row in the order given.
+  std::span<const Coupling> couplings() const { return couplings_; }
+
  private:
   std::shared_ptr<const BlockPattern> pattern_;
   int block_size_;
   std::vector<double> values_;
+  std::vector<Coupling> couplings_;
+  std::vector<std::int64_t> coupling_start_;  // per row, one more at the end; empty without couplings
 };
 
 }  // namespace lope::linalg

@@ -9,8 +9,8 @@ constexpr std::size_t row_grain = 512;
 constexpr std::size_t value_grain = 16384;
 
 template <int b>
-void multiply_rows(const BlockPattern& pattern, const float* values, const float* x, double* y, std::size_t begin,
-                   std::size_t end) {
+void multiply_rows(const BlockPattern& pattern, const float* values, const float* x, double* y,
+                   std::size_t begin, std::size_t end) {
   const std::int64_t* start = pattern.row_start().data();
   const int* column = pattern.column().data();
   for (std::size_t row = begin; row < end; ++row) {
@@ -27,10 +27,12 @@ void multiply_rows(const BlockPattern& pattern, const float* values, const float
 void RoundedMatrix::update(const BlockMatrix& matrix) {
   pattern_ = &matrix.pattern();
   block_size_ = matrix.block_size();
+  couplings_.assign(matrix.couplings().begin(), matrix.couplings().end());
   const auto values = matrix.values();
   values_.resize(values.size() + float_blocks::padding);
   x_.resize(4 * static_cast<std::size_t>(pattern_->rows()));
-  parallel_for(values.size(), value_grain, [&](std::size_t k) { values_[k] = static_cast<float>(values[k]); });
+  parallel_for(values.size(), value_grain,
+               [&](std::size_t k) { values_[k] = static_cast<float>(values[k]); });
 }
 
 void RoundedMatrix::multiply(ConstVector x, Vector y) {
@@ -46,6 +48,14 @@ void RoundedMatrix::multiply(ConstVector x, Vector y) {
       multiply_rows<2>(*pattern_, values_.data(), x_.data(), y.data(), begin, end);
     }
   });
+  for (const Coupling& c : couplings_) {
+    for (std::size_t i = 0; i < b; ++i) {
+      for (std::size_t j = 0; j < b; ++j) {
+        y[static_cast<std::size_t>(c.row) * b + i] +=
+            c.block[i * b + j] * x[static_cast<std::size_t>(c.column) * b + j];
+      }
+    }
+  }
 }
 
 }  // namespace lope::linalg

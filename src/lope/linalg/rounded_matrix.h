@@ -23,6 +23,7 @@ class RoundedMatrix {
   const BlockPattern* pattern_ = nullptr;
   int block_size_ = 0;
   std::vector<float> values_;
+  std::vector<Coupling> couplings_;  // few: kept as they are
   std::vector<float> x_;  // four per block row
 };
 

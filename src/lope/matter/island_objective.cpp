@@ -8,6 +8,9 @@
 namespace lope::matter {
 namespace {
 
+// Nodes nearer to an obstacle than this fraction of the smallest body touch it.
+constexpr double touching = 1e-9;
+
 std::shared_ptr<const linalg::BlockPattern> joint_pattern(const std::vector<StepObjective*>& bodies) {
   std::vector<std::shared_ptr<const linalg::BlockPattern>> parts;
   for (const StepObjective* body : bodies) parts.push_back(body->pattern());
@@ -30,47 +33,61 @@ optimize::CharacteristicScales joint_scales(const std::vector<StepObjective*>& b
 
 }  // namespace
 
-IslandObjective::IslandObjective(std::vector<StepObjective*> bodies,
-                                 std::vector<std::unique_ptr<ContactTerm>> terms)
+IslandObjective::IslandObjective(std::vector<StepObjective*> bodies)
     : bodies_(std::move(bodies)),
-      terms_(std::move(terms)),
       dimension_(bodies_.front()->dimension()),
       first_node_(1, 0),
       first_slot_(1, 0),
       scales_(joint_scales(bodies_)),
-      hessian_(joint_pattern(bodies_), dimension_) {
+      hessian_(joint_pattern(bodies_), dimension_),
+      constraints_(dimension_, scales_.per_block.size(), touching * scales_.length) {
   for (const StepObjective* body : bodies_) {
     assert(body->dimension() == dimension_);
     first_node_.push_back(first_node_.back() + body->masses().size());
     first_slot_.push_back(first_slot_.back() + body->pattern()->blocks());
   }
   fixed_.resize(first_node_.back());
-  free_direction_.resize(size());
+  for (auto* work : {&point_, &direction_, &gradient_}) work->resize(size());
 }
 
-void IslandObjective::begin_step() {
+std::size_t IslandObjective::body_of(std::size_t node) const {
+  return static_cast<std::size_t>(std::upper_bound(first_node_.begin(), first_node_.end(), node) -
+                                  first_node_.begin()) -
+         1;
+}
+
+void IslandObjective::begin_step(std::span<const Obstacle> obstacles) {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const auto fixed = bodies_[b]->fixed_blocks();
     std::copy(fixed.begin(), fixed.end(), fixed_.begin() + static_cast<std::ptrdiff_t>(first_node_[b]));
   }
+  constraints_.begin_step(obstacles, fixed_);
 }
 
 bool IslandObjective::begin_iteration() {
   bool changed = false;
   for (StepObjective* body : bodies_) changed = body->begin_iteration() || changed;
-  for (const auto& term : terms_) changed = term->begin_iteration() || changed;
+  for (ContactTerm* term : terms_) changed = term->begin_iteration() || changed;
+  if (changed) gradient_known_ = false;
+  if (constraints_.any()) {
+    unconstrained_gradient(direction_);
+    constraints_.register_active(point_, direction_);
+    changed = true;
+  }
   return changed;
 }
 
 void IslandObjective::move_to(std::span<const double> x) {
+  linalg::copy(x, point_);
+  gradient_known_ = false;
   for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b]->move_to(part(x, b));
-  for (const auto& term : terms_) term->move_to(x);
+  for (ContactTerm* term : terms_) term->move_to(x);
 }
 
 double IslandObjective::value(double give_up_above) {
   double sum = 0;
   for (StepObjective* body : bodies_) sum += body->value(std::numeric_limits<double>::infinity());
-  for (const auto& term : terms_) {
+  for (ContactTerm* term : terms_) {
     if (!(sum <= give_up_above)) return sum;
     sum += term->value();
   }
@@ -80,7 +97,7 @@ double IslandObjective::value(double give_up_above) {
 double IslandObjective::value_noise() {
   double sum = 0;
   for (StepObjective* body : bodies_) sum += body->value_noise();
-  for (const auto& term : terms_) sum += term->value_noise();
+  for (ContactTerm* term : terms_) sum += term->value_noise();
   return sum;
 }
 
@@ -90,11 +107,20 @@ void IslandObjective::clear_fixed(std::span<double> g) const {
   }
 }
 
+void IslandObjective::unconstrained_gradient(std::span<double> g) {
+  if (!gradient_known_) {
+    const std::span<double> all(gradient_);
+    for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b]->gradient(part(all, b));
+    for (ContactTerm* term : terms_) term->add_gradient(all);
+    if (!terms_.empty()) clear_fixed(all);
+    gradient_known_ = true;
+  }
+  linalg::copy(gradient_, g);
+}
+
 void IslandObjective::gradient(std::span<double> g) {
-  for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b]->gradient(part(g, b));
-  if (terms_.empty()) return;
-  for (const auto& term : terms_) term->add_gradient(g);
-  clear_fixed(g);
+  unconstrained_gradient(g);
+  constraints_.project_gradient(g);
 }
 
 const linalg::BlockMatrix& IslandObjective::hessian(optimize::HessianKind kind) {
@@ -102,20 +128,23 @@ const linalg::BlockMatrix& IslandObjective::hessian(optimize::HessianKind kind) 
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     bodies_[b]->add_hessian(kind, hessian_.block(first_slot_[b]));
   }
-  for (const auto& term : terms_) term->add_hessian(kind, hessian_);
-  hessian_.make_identity(fixed_, largest_diagonal(hessian_));
+  for (ContactTerm* term : terms_) term->add_hessian(kind, hessian_);
+  const double largest = largest_diagonal(hessian_);
+  constraints_.project_hessian(kind, hessian_);
+  hessian_.make_identity(fixed_, largest);
   return hessian_;
 }
 
 void IslandObjective::hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                                     std::span<double> y) {
-  for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    bodies_[b]->hessian_times(kind, part(direction, b), part(y, b));
-  }
-  if (terms_.empty()) return;
-  linalg::copy(direction, free_direction_);
-  clear_fixed(free_direction_);
-  for (const auto& term : terms_) term->add_hessian_times(kind, free_direction_, y);
+  linalg::copy(direction, direction_);
+  clear_fixed(direction_);
+  constraints_.project_gradient(direction_);
+  const std::span<const double> along(direction_);
+  for (std::size_t b = 0; b < bodies_.size(); ++b)
+    bodies_[b]->hessian_times(kind, part(along, b), part(y, b));
+  for (ContactTerm* term : terms_) term->add_hessian_times(kind, along, y);
+  constraints_.project_product(kind, direction, along, y);
   for (std::size_t i = 0; i < fixed_.size(); ++i) {
     if (fixed_[i]) std::copy_n(direction.data() + i * block(), block(), y.data() + i * block());
   }

@@ -1,12 +1,14 @@
-// Bodies that may touch, as one objective: E(x) = Σ_b E_b(x_b) + Σ_t Φ_t(x) over the concatenated unknowns of
-// the bodies and their contact terms. One Hessian whose pattern is that of the bodies one after another;
-// every body fills its own part of it in place.
+// Bodies that may touch, as one objective: E(x) = E′(P(x)), E′(x) = Σ_b E_b(x_b) + Σ_t Φ_t(x), over the
+// concatenated unknowns of the bodies with their contact terms and obstacles. One Hessian whose pattern is
+// that of the bodies one after another; every body fills its own part of it in place.
 //
-// The contact terms come last in value(): when the others alone exceed `give_up_above`, they are not
-// evaluated (OPT §3.3, "practical considerations").
+// P projects onto the outside of the obstacles that are constraints (obstacle_constraints.h); points given to
+// move_to() are feasible already: call project() first. The contact terms come last in value(): when the
+// others alone exceed `give_up_above`, they are not evaluated (OPT §3.3, "practical considerations").
 #pragma once
 
 #include <lope/matter/contact/contact_term.h>
+#include <lope/matter/contact/obstacle_constraints.h>
 #include <lope/matter/step_objective.h>
 
 #include <cstdint>
@@ -20,12 +22,19 @@ namespace lope::matter {
 class IslandObjective final : public optimize::Objective {
  public:
   // The bodies have one dimension and outlive the island.
-  IslandObjective(std::vector<StepObjective*> bodies, std::vector<std::unique_ptr<ContactTerm>> terms);
+  explicit IslandObjective(std::vector<StepObjective*> bodies);
+  // The term outlives the island.
+  void add(ContactTerm& term) { terms_.push_back(&term); }
 
-  // After begin_step() of every body: takes over which nodes are fixed.
-  void begin_step();
+  // After begin_step() of every body: takes over which nodes are fixed. The obstacles are those that are
+  // constraints; they live as long as the step.
+  void begin_step(std::span<const Obstacle> obstacles);
+  const ObstacleConstraints& constraints() const { return constraints_; }
+  // ∇E′ at the current point: what the constraints have to hold.
+  void unconstrained_gradient(std::span<double> g);
   // The nodes of body b are first_node(b) … first_node(b + 1) − 1.
   std::size_t first_node(std::size_t body) const { return first_node_[body]; }
+  std::size_t body_of(std::size_t node) const;
 
   std::size_t size() const override { return first_node_.back() * block(); }
   int block_size() const override { return dimension_; }
@@ -40,6 +49,10 @@ class IslandObjective final : public optimize::Objective {
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
+  void project(std::span<double> x) const override { constraints_.project(x); }
+  void project_direction(std::span<const double> x, std::span<double> d) const override {
+    constraints_.project_direction(x, d);
+  }
   double largest_step(std::span<const double> direction) const override;
   // Those of the bodies, one after another: contact does not enter.
   std::vector<std::vector<int>> cover(int parts) const override;
@@ -60,14 +73,17 @@ class IslandObjective final : public optimize::Objective {
   void clear_fixed(std::span<double> g) const;
 
   std::vector<StepObjective*> bodies_;
-  std::vector<std::unique_ptr<ContactTerm>> terms_;
+  std::vector<ContactTerm*> terms_;
   int dimension_;
   std::vector<std::size_t> first_node_;  // one more than bodies
   std::vector<std::int64_t> first_slot_;
   optimize::CharacteristicScales scales_;
   std::vector<std::uint8_t> fixed_;
   linalg::BlockMatrix hessian_;
-  std::vector<double> free_direction_;
+  ObstacleConstraints constraints_;
+  std::vector<double> point_, direction_;
+  std::vector<double> gradient_;  // ∇E′ at the current point, if known
+  bool gradient_known_ = false;
   std::optional<linalg::BlockMatrix> scalar_;
   std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of
   std::uint64_t scalar_version_ = 0;

@@ -43,8 +43,8 @@ class StepObjective : public optimize::Objective {
   // The data behind the spans must live until the step is over.
   virtual void begin_step(const StepSetup& setup) = 0;
 
-  // Adds the Hessian at the current point, rows of fixed nodes included as if they were free, to blocks that lie
-  // in the order of pattern(): how several bodies fill one matrix.
+  // Adds the Hessian at the current point, rows of fixed nodes included as if they were free, to blocks that
+  // lie in the order of pattern(): how several bodies fill one matrix.
   virtual void add_hessian(optimize::HessianKind kind, double* blocks) const = 0;
 
   // At the current point: Φ, and g = ∂Φ/∂x without inertia and damping (fixed nodes included).

@@ -1,6 +1,9 @@
 // Line searches along x(α) = P(x + α d), P the objective's projection (the identity unless it says
 // otherwise).
 //
+// A value above the start's is as good as any other (no condition accepts it), so the objective may stop
+// adding terms there (OPT §3.3), and its slope is not asked for.
+//
 // Values that differ by less than the objective's rounding noise are not compared: near the solution the
 // decrease that a condition asks for is smaller than what E can resolve.
 #pragma once
@@ -62,13 +65,14 @@ class LineSearch {
   struct Point {
     double step = 0, value = 0, slope = 0;
   };
-  double evaluate(Objective& objective, const LineSearchStart& start, double step, linalg::Vector trial);
-  double slope(Objective& objective, const LineSearchStart& start);
+  double evaluate(Objective& objective, const LineSearchStart& start, double step, double noise,
+                  linalg::Vector trial);
+  double slope(Objective& objective, const LineSearchStart& start, double step);
   void extend(Objective& objective, const LineSearchStart& start, const BacktrackingOptions& options,
               double bound, linalg::Vector trial, LineSearchResult& result);
   LineSearchResult zoom(Objective& objective, const LineSearchStart& start, const WolfeOptions& options,
                         linalg::Vector trial, Point low, Point high, double noise, int evaluations);
-  std::vector<double> gradient_;
+  std::vector<double> gradient_, path_, tangent_;
 };
 
 }  // namespace lope::optimize

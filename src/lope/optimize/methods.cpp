@@ -11,14 +11,15 @@ namespace lope::optimize {
 namespace {
 
 constexpr std::array<MethodInfo, 13> table = {{
-    {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large"},
+    {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large", true},
     {Method::Newton, "newton", "PN of DOT §2",
-     "projected Newton, sparse Cholesky kept as long as it is useful"},
+     "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
-     "projected Newton, block-Jacobi conjugate gradients; little memory"},
-    {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search"},
+     "projected Newton, block-Jacobi conjugate gradients; little memory", true},
+    {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search",
+     true},
     {Method::Gast15Printed, "gast15-printed", "OPT §3",
-     "gast15 with the paper's constants and no preconditioner, for comparison"},
+     "gast15 with the paper's constants and no preconditioner, for comparison", true},
     {Method::NewtonRaw, "newton-raw", "OPT §2",
      "plain Newton without any safeguard; diverges on hard steps, for comparison"},
     {Method::LbfgsH, "lbfgs-h", "LBFGS-H of DOT §3", "L-BFGS initialised by a Cholesky factor of the projected Hessian"},
@@ -60,10 +61,11 @@ std::optional<Method> find_method(std::string_view name) {
   return at->method;
 }
 
-std::string_view name_of(Method method) {
-  return std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return m.method == method; })
-      ->name;
+const MethodInfo& info(Method method) {
+  return *std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return m.method == method; });
 }
+
+std::string_view name_of(Method method) { return info(method).name; }
 
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
   switch (method) {

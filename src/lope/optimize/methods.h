@@ -31,10 +31,13 @@ struct MethodInfo {
   std::string_view name;
   std::string_view source;       // paper
   std::string_view description;  // one line
+  // Follows Objective::project along its searches: obstacles as constraints need that.
+  bool honours_projection = false;
 };
 
 std::span<const MethodInfo> methods();
 std::optional<Method> find_method(std::string_view name);
+const MethodInfo& info(Method method);
 std::string_view name_of(Method method);
 
 // A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` up to 300,000

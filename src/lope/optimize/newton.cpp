@@ -103,6 +103,11 @@ class ProjectedNewton::Run final : public DescentRun {
       return true;
     }
     if (!renew(hessian)) return false;
+    // The factor does not see couplings: with them it is only a preconditioner.
+    if (!hessian.couplings().empty()) {
+      conjugate_gradients(hessian, 0.1, options_.max_linear_iterations);
+      return true;
+    }
     const ScopedTimer timer(recorder_.timings().solve);
     inverse().apply(my_.right_, direction());
     recorder_.count_solve(0);

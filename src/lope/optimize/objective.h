@@ -58,6 +58,8 @@ class Objective {
 
   // Moves x to the nearest feasible point (identity by default): line searches then follow curved paths.
   virtual void project(std::span<double> /*x*/) const {}
+  // d ← DP(x) d, P = project(): the direction of the curved path P(x + αd) at P(x).
+  virtual void project_direction(std::span<const double> /*x*/, std::span<double> /*d*/) const {}
   // The largest α for which the function is defined on x + [0, α] d, x the current point.
   virtual double largest_step(std::span<const double> /*d*/) const {
     return std::numeric_limits<double>::infinity();

@@ -4,6 +4,7 @@
 #include <lope/optimize/methods.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/handle_motion.h>
+#include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/selection.h>
 
@@ -145,6 +146,7 @@ Expected<step::SolidBody> build_solid(const Value& value) {
   set_positions(value["initial"], body);
   body.mass_damping = value["damping"].number_at("mass");
   body.stiffness_damping = value["damping"].number_at("stiffness");
+  body.self_contact = value.boolean_at("self_contact");
   return body;
 }
 
@@ -194,6 +196,15 @@ Expected<step::Model> build_model(const Scene& scene) {
     if (!solid) return forward_error(solid);
     model.solids.push_back(std::move(*solid));
   }
+  if (const Value* obstacles = root.find("obstacle")) {
+    for (const Value& value : obstacles->items) {
+      Expected<step::Obstacle> obstacle = build_obstacle(value, model.solids.front().dimension);
+      if (!obstacle) return forward_error(obstacle);
+      model.obstacles.push_back(std::move(*obstacle));
+    }
+  }
+  model.body_contact.friction = root["contact"].number_at("friction");
+  if (root["contact"].has("stiffness")) model.body_contact.stiffness = root["contact"].number_at("stiffness");
   const Value& solver = root["solver"];
   model.solver.method = *optimize::find_method(solver.text_at("method"));
   model.solver.stopping = stopping(solver, model.solids);

@@ -1,6 +1,7 @@
 #include <lope/geometry/overlap.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/check.h>
+#include <lope/scene/obstacles.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,7 @@ class Checker {
     times();
     for (const step::SolidBody& body : model_.solids) this->body(body);
     between_bodies();
+    obstacles();
     sizes();
     return std::move(report_);
   }
@@ -217,6 +219,35 @@ class Checker {
             "{:.3g} m; "
             "use shorter steps or a slower motion",
             body.name, j, way, handle.begin + t, size);
+      }
+    }
+  }
+
+  void obstacles() {
+    const bool constrained =
+        std::any_of(model_.obstacles.begin(), model_.obstacles.end(), [](const step::Obstacle& obstacle) {
+          return obstacle.contact == step::ContactKind::Constraint;
+        });
+    const optimize::MethodInfo& method = optimize::info(model_.solver.method);
+    if (constrained && !method.honours_projection) {
+      fail("solver.method = \"{}\" cannot keep bodies out of obstacles; say contact = \"penalty\" in every "
+           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",
+           method.name);
+    }
+    const bool touching = std::any_of(model_.solids.begin(), model_.solids.end(),
+                                      [](const step::SolidBody& body) { return body.self_contact; });
+    if (model_.solver.method == optimize::Method::AdmmPd && (touching || !model_.obstacles.empty())) {
+      fail("solver.method = \"{}\" knows nothing of contact; choose another one", method.name);
+    }
+    for (const StartInside& inside : find_start_inside(model_)) {
+      const step::Obstacle& obstacle = model_.obstacles[inside.obstacle];
+      const char* what = obstacle.contact == step::ContactKind::Constraint
+                             ? "they are moved to its surface at the start"
+                             : "the penalty will push them out";
+      if (scene_.refuse_overlap) {
+        fail("{}; move one of them (contact.start = \"refuse\")", describe(inside, model_));
+      } else {
+        warn("{}; {}", describe(inside, model_), what);
       }
     }
   }

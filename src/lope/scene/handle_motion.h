@@ -1,4 +1,4 @@
-// From the motion words of a validated [[body.handle]] to one Motion.
+// From the motion words of a validated [[body.handle]] or [[obstacle]] to one Motion.
 #pragma once
 
 #include <lope/geometry/mesh.h>
@@ -8,7 +8,7 @@
 namespace lope::scene {
 
 // The words (pin, move, rotate, script) add up. `body` and `handle` are the bounding boxes whose centres the
-// words center = "body" and "handle" mean.
+// words center = "body" and "handle" (or "obstacle") mean.
 geometry::Motion handle_motion(const Value& handle, const geometry::Bounds& body,
                                const geometry::Bounds& handle_bounds);
 

@@ -14,6 +14,7 @@
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/json_lines.h>
+#include <lope/scene/obstacles.h>
 
 namespace lope::scene {
 namespace {
@@ -63,12 +64,26 @@ json to_json(const optimize::MinimizerSummary& solve) {
           {"history", history}};
 }
 
+json to_json(const step::ContactReport& contact, const step::Model& model) {
+  json forces = json::object();
+  for (std::size_t k = 0; k < contact.obstacle_force.size(); ++k) {
+    forces[model.obstacles[k].name] = to_json(contact.obstacle_force[k]);
+  }
+  return {{"obstacle_pairs", contact.obstacle_pairs},
+          {"body_pairs", contact.body_pairs},
+          {"deepest", contact.deepest},
+          {"obstacle_force", std::move(forces)}};
+}
+
 json to_json(const step::StepReport& report, const step::Model& model) {
   json islands = json::array(), bodies = json::array();
   for (const step::IslandReport& island : report.islands) {
     json names = json::array();
     for (const std::size_t body : island.bodies) names.push_back(model.solids[body].name);
     islands.push_back({{"bodies", std::move(names)}, {"solve", to_json(island.solve)}});
+    if (!island.contact.obstacle_force.empty() || island.contact.body_pairs > 0) {
+      islands.back()["contact"] = to_json(island.contact, model);
+    }
   }
   for (const step::BodyReport& body : report.bodies) {
     bodies.push_back({{"name", body.name},
@@ -109,6 +124,35 @@ std::vector<std::int32_t> partition_field(const geometry::Mesh& mesh, int dimens
   return part ? std::vector<std::int32_t>(part->begin(), part->end()) : std::vector<std::int32_t>(count, 0);
 }
 
+// The surfaces of the obstacles that are drawn, at time 0. Floors are not: the picture's ground is there.
+struct DrawnObstacle {
+  std::size_t number = 0;
+  bool bounded = true;
+  geometry::Mesh surface;
+};
+
+std::vector<DrawnObstacle> drawn_obstacles(const Scene& scene, const step::Model& model) {
+  std::vector<DrawnObstacle> drawn;
+  geometry::Bounds region;
+  for (const step::SolidBody& solid : model.solids) {
+    const geometry::Bounds own = geometry::bounds(solid.mesh.vertices);
+    region.add(own.min);
+    region.add(own.max);
+  }
+  const Vec3 margin = Vec3::Constant(region.extent().maxCoeff());
+  region.min -= margin;
+  region.max += margin;
+  for (std::size_t k = 0; k < model.obstacles.size(); ++k) {
+    if (scene.obstacles[k].draw == ObstacleSettings::Draw::None) continue;
+    if (scene.floor_height && floor_height(scene.resolved["obstacle"].items[k])) continue;
+    const geometry::Bounds own = model.obstacles[k].shape->bounds();
+    const bool container = scene.obstacles[k].draw == ObstacleSettings::Draw::Cut;
+    drawn.push_back({k, container || (own.min.allFinite() && own.max.allFinite()),
+                     obstacle_surface(model.obstacles[k], region)});
+  }
+  return drawn;
+}
+
 io::Frame topology(const Scene& scene, const step::Model& model) {
   io::Frame frame;
   frame.data.metadata["scene"] = scene.name;
@@ -124,6 +168,17 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
     frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
     frame.data.metadata[name + "dimension"] = std::to_string(solid.dimension);
   }
+  for (const DrawnObstacle& obstacle : drawn_obstacles(scene, model)) {
+    const ObstacleSettings& settings = scene.obstacles[obstacle.number];
+    const std::string name = settings.name + "/";
+    const Vec3& color = settings.color;
+    frame.data.add(name + "triangles", {obstacle.surface.triangles.size(), 3}, flat(obstacle.surface.triangles));
+    frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
+    frame.data.metadata[name + "kind"] = "obstacle";
+    frame.data.metadata[name + "bounded"] = obstacle.bounded ? "true" : "false";
+    frame.data.metadata[name + "draw"] = settings.draw == ObstacleSettings::Draw::Cut ? "cut" : "solid";
+    frame.data.metadata[name + "dimension"] = std::to_string(model.solids.front().dimension);
+  }
   return frame;
 }
 
@@ -132,7 +187,18 @@ bool wanted(const Scene& scene, const std::string& field) {
   return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 
-io::Frame snapshot(const Scene& scene, step::Simulation& simulation, std::int64_t number) {
+std::vector<float> positions(const DrawnObstacle& obstacle, const step::Model& model, double time) {
+  const geometry::RigidPose pose = model.obstacles[obstacle.number].pose(time);
+  std::vector<float> result;
+  result.reserve(3 * obstacle.surface.vertices.size());
+  for (const Vec3& vertex : obstacle.surface.vertices) {
+    for (const double coordinate : pose.place(vertex)) result.push_back(static_cast<float>(coordinate));
+  }
+  return result;
+}
+
+io::Frame snapshot(const Scene& scene, const std::vector<DrawnObstacle>& obstacles, step::Simulation& simulation,
+                   std::int64_t number) {
   io::Frame frame;
   frame.number = number;
   frame.time = simulation.state().time;
@@ -147,6 +213,10 @@ io::Frame snapshot(const Scene& scene, step::Simulation& simulation, std::int64_
       frame.data.add(name + place + field.name, std::vector<float>(field.values.begin(), field.values.end()));
       frame.data.metadata["unit/" + field.name] = field.unit;
     }
+  }
+  for (const DrawnObstacle& obstacle : obstacles) {
+    const auto x = positions(obstacle, simulation.model(), frame.time);
+    frame.data.add(scene.obstacles[obstacle.number].name + "/position", {x.size() / 3, 3}, x);
   }
   return frame;
 }
@@ -336,8 +406,13 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
                                     : directory.start(scene, model, options.overwrite);
   if (!ready) return forward_error(ready);
   if (options.on_ready) options.on_ready();
+  const std::vector<DrawnObstacle> obstacles = drawn_obstacles(scene, model);
+  for (const StartInside& inside : find_start_inside(model)) {
+    if (options.resume || model.obstacles[inside.obstacle].contact != step::ContactKind::Constraint) continue;
+    log_info("{}: moved to its surface", describe(inside, model));
+  }
   if (!options.resume) {
-    if (const auto written = directory.write_frame(snapshot(scene, simulation, 0)); !written) return forward_error(written);
+    if (const auto written = directory.write_frame(snapshot(scene, obstacles, simulation, 0)); !written) return forward_error(written);
   }
 
   RunSummary summary;
@@ -373,7 +448,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     if (report.accepted) {
       ++summary.steps;
       if (written && report.step % per_frame == 0) {
-        written = directory.write_frame(snapshot(scene, simulation, report.step / per_frame));
+        written = directory.write_frame(snapshot(scene, obstacles, simulation, report.step / per_frame));
       }
       const int every = scene.output.checkpoint_every;
       if (written && every > 0 && report.step % every == 0) written = save(simulation.state());

@@ -1,4 +1,6 @@
+#include <lope/base/random.h>
 #include <lope/material/registry.h>
+#include <lope/scene/obstacles.h>
 #include <lope/scene/presets.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/suggest.h>
@@ -6,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -28,7 +31,13 @@ class Resolver {
     if (!output.has("directory")) output.set("directory", Value::of("runs/" + names.text_at("name")));
     std::set<std::string> taken;
     std::vector<Value>& bodies = root.find("body")->items;
+    spread_copies(bodies);
     for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
+    if (Value* obstacles = root.find("obstacle")) {
+      const int dimension = bodies[0].integer_at("dimension");
+      for (std::size_t i = 0; i < obstacles->items.size(); ++i)
+        obstacle(obstacles->items[i], i, taken, dimension);
+    }
     for (const Value& other : bodies) {
       if (other.integer_at("dimension") == bodies[0].integer_at("dimension")) continue;
       complain(other, "body", "flat and solid bodies cannot be in one scene; give all the same dimension");
@@ -39,6 +48,71 @@ class Resolver {
  private:
   void complain(const Value& value, const std::string& path, const std::string& what) {
     problems_.add(value.at, path, what);
+  }
+
+  // Replaces every body with `copies` by as many bodies.
+  void spread_copies(std::vector<Value>& bodies) {
+    std::vector<Value> spread;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      if (!bodies[i].has("copies")) {
+        spread.push_back(bodies[i]);
+        continue;
+      }
+      const std::string path = fmt::format("body.{}.copies", i);
+      const Value copies = bodies[i]["copies"];
+      const std::vector<Value>& count = copies["count"].items;
+      if (count.size() != 3) {
+        complain(copies["count"], path + ".count", "expected three counts, along x, y and z");
+        continue;
+      }
+      const bool turned = copies.boolean_at("turned");
+      if (turned && bodies[i].has("transform") && bodies[i]["transform"].has("rotate")) {
+        complain(copies["turned"], path + ".turned", "turns each copy at random; leave out transform.rotate");
+      }
+      Value pattern = bodies[i];
+      pattern.erase("copies");
+      const std::string name = pattern.has("name") ? pattern.text_at("name") : fmt::format("body{}", i);
+      std::uint64_t number = 0;
+      for (std::int64_t x = 0; x < count[0].integer; ++x) {
+        for (std::int64_t y = 0; y < count[1].integer; ++y) {
+          for (std::int64_t z = 0; z < count[2].integer; ++z) {
+            const Vec3 shift = copies.vector_at("spacing").cwiseProduct(
+                Vec3(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
+            Value one = pattern;
+            one.set("name", Value::of(fmt::format("{}{}", name, number)));
+            if (!one.has("transform")) one.set("transform", Value::table());
+            Value& transform = *one.find("transform");
+            const Vec3 from =
+                transform.has("translate") ? transform.vector_at("translate") : Vec3(Vec3::Zero());
+            transform.set("translate", vector_value(from + shift));
+            if (turned)
+              transform.set("rotate",
+                            random_turn(static_cast<std::uint64_t>(copies.integer_at("seed")), number));
+            spread.push_back(std::move(one));
+            ++number;
+          }
+        }
+      }
+    }
+    bodies = std::move(spread);
+  }
+
+  static Value vector_value(const Vec3& vector) {
+    Value made;
+    made.kind = ValueKind::Array;
+    for (const double component : vector) made.items.push_back(Value::of(component));
+    return made;
+  }
+
+  static Value random_turn(std::uint64_t seed, std::uint64_t number) {
+    constexpr double pi = 3.14159265358979323846;
+    const double height = 2 * random_unit(seed, 3 * number) - 1,
+                 around = 2 * pi * random_unit(seed, 3 * number + 1);
+    const double across = std::sqrt(1 - height * height);
+    Value turn = Value::table();
+    turn.set("axis", vector_value({across * std::cos(around), height, across * std::sin(around)}));
+    turn.set("angle", Value::of(2 * pi * random_unit(seed, 3 * number + 2)));
+    return turn;
   }
 
   void solver(const Value& solver) {
@@ -236,6 +310,14 @@ class Resolver {
     if (!pinned && !handle.has("move") && !handle.has("rotate") && !handle.has("script")) {
       complain(handle, path, "needs a motion: pin = true, move, rotate or script");
     }
+    motion(handle, path, dimension);
+    if (handle.has("release") && handle.number_at("release") <= handle.number_at("begin")) {
+      complain(handle["release"], path + ".release", "must be later than begin");
+    }
+  }
+
+  // The motion words of a handle or an obstacle.
+  void motion(Value& handle, const std::string& path, int dimension) {
     if (Value* move = handle.find("move")) {
       steady(*move, path + ".move", "velocity", "displacement");
       for (const char* key : {"velocity", "displacement"}) {
@@ -255,9 +337,47 @@ class Resolver {
       }
     }
     combination(handle, path);
-    if (handle.has("release") && handle.number_at("release") <= handle.number_at("begin")) {
-      complain(handle["release"], path + ".release", "must be later than begin");
+  }
+
+  void obstacle(Value& obstacle, std::size_t index, std::set<std::string>& taken, int dimension) {
+    const std::string path = fmt::format("obstacle.{}", index);
+    if (!obstacle.has("name")) obstacle.set("name", Value::of(fmt::format("obstacle{}", index)));
+    if (!taken.insert(obstacle.text_at("name")).second) {
+      complain(obstacle["name"], path + ".name",
+               fmt::format("another body or obstacle is called '{}'; names must differ",
+                           obstacle.text_at("name")));
     }
+    auto& [word, shape] = obstacle.find("shape")->members.front();
+    const bool grid = word == "mesh" || word == "vdb";
+    if (grid) resolve_file(shape);
+    if (grid && dimension == 2) {
+      complain(shape, path + ".shape." + word, "is not for flat scenes; give a shape with a formula");
+    }
+    if (word == "box") box(shape, path + ".shape.box", dimension == 2);
+    if (word == "union") {
+      for (std::size_t k = 0; k < shape.items.size(); ++k) {
+        const auto& part = shape.items[k].members.front();
+        if (part.first == "box")
+          box(part.second, fmt::format("{}.shape.union.{}.box", path, k), dimension == 2);
+      }
+    }
+    if (!obstacle.has("contact")) obstacle.set("contact", Value::of(grid ? "penalty" : "constraint"));
+    const bool penalty = obstacle.text_at("contact") == "penalty";
+    if (grid && !penalty) {
+      complain(obstacle["contact"], path + ".contact",
+               fmt::format("a {} has no formula, so it cannot be a constraint; say \"penalty\"", word));
+    }
+    if (!penalty && obstacle.has("stiffness")) {
+      complain(obstacle["stiffness"], path + ".stiffness", "has a meaning only with contact = \"penalty\"");
+    }
+    if (word != "mesh" && obstacle.has("voxel")) {
+      complain(obstacle["voxel"], path + ".voxel", "has a meaning only with shape.mesh");
+    }
+    if (!obstacle.has("draw")) {
+      obstacle.set("draw", Value::of(obstacle.boolean_at("inside") ? "cut" : "solid"));
+    }
+    transform(obstacle, path + ".transform", dimension);
+    motion(obstacle, path, dimension);
   }
 
   // move and rotate: a rate (for ever or for a while), or a total with its duration.
@@ -271,11 +391,7 @@ class Resolver {
 
   void axis(Value& word, const std::string& path, int dimension, const Vec3& usual) {
     if (!word.has("axis")) {
-      Value axis;
-      axis.kind = ValueKind::Array;
-      const Vec3 direction = dimension == 2 ? Vec3(Vec3::UnitZ()) : usual;
-      for (const double component : direction) axis.items.push_back(Value::of(component));
-      word.set("axis", std::move(axis));
+      word.set("axis", vector_value(dimension == 2 ? Vec3(Vec3::UnitZ()) : usual));
     }
     const Vec3 direction = word.vector_at("axis");
     if (dimension == 2 && direction.head<2>().norm() > 0) {
@@ -366,6 +482,16 @@ Scene read_scene(Value root, const std::string& source) {
     const Vec3 color = body.has("color") ? color_of(body["color"]) : palette(scene.bodies.size());
     scene.bodies.push_back({body.text_at("name"), body.integer_at("dimension"), color});
   }
+  if (const Value* obstacles = root.find("obstacle")) {
+    using Draw = ObstacleSettings::Draw;
+    for (const Value& obstacle : obstacles->items) {
+      const std::string& word = obstacle.text_at("draw");
+      const Draw draw = word == "none" ? Draw::None : word == "cut" ? Draw::Cut : Draw::Solid;
+      scene.obstacles.push_back({obstacle.text_at("name"), draw, color_of(obstacle["color"])});
+      if (!scene.floor_height) scene.floor_height = floor_height(obstacle);
+    }
+  }
+  scene.refuse_overlap = root["contact"].text_at("start") == "refuse";
   const Value& output = root["output"];
   scene.output = {output.text_at("directory"), output["formats"].as_texts(), output["fields"].as_texts(),
                   output.integer_at("checkpoint_every")};

@@ -44,6 +44,14 @@ struct BodySettings {
   Vec3 color = Vec3::Zero();  // sRGB
 };
 
+// The same of an obstacle.
+struct ObstacleSettings {
+  enum class Draw { Solid, Cut, None };
+  std::string name;
+  Draw draw = Draw::Solid;
+  Vec3 color = Vec3::Zero();  // sRGB
+};
+
 struct Scene {
   std::string file;  // as the user named it
   std::string name;
@@ -52,6 +60,9 @@ struct Scene {
   double frame_rate = 0;  // frames per simulated second
   int threads = 0;        // 0: as many as there are cores
   std::vector<BodySettings> bodies;
+  std::vector<ObstacleSettings> obstacles;
+  bool refuse_overlap = false;         // vertices that start inside an obstacle are an error
+  std::optional<double> floor_height;  // of a resting horizontal floor, which pictures draw as their ground
   OutputSettings output;
   RenderSettings render;
   Value resolved;  // the whole scene, validated, in SI, defaults filled in; positions point into the file

@@ -93,7 +93,8 @@ std::vector<std::string> method_names() {
 }
 
 const std::vector<std::string> sides{"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
-const std::vector<std::string> field_names{"speed", "residual", "stress", "stretch", "volume_ratio"};
+const std::vector<std::string> field_names{"speed",  "residual", "contact_force",
+                                           "stress", "stretch",  "volume_ratio"};
 const std::vector<std::string> after_words{"hold", "extend", "loop", "mirror"};
 
 std::vector<std::string> color_choices() {
@@ -269,6 +270,170 @@ void add_shapes(std::vector<Key>& keys) {
                 "that is filled with elements of size `edge`. For flat bodies: triangles."));
 }
 
+// Motion words: they add up. `centers`: the words for the centre of a rotation, the first is the default.
+void add_motion(std::vector<Key>& keys, const std::string& path, const std::vector<std::string>& centers) {
+  const auto center = [&](const std::string& key, const std::string& words) {
+    Entry made = vector(key, Dimension::Length);
+    made.choices = centers;
+    return made.by_default("\"" + centers.front() + "\"").says(words);
+  };
+  keys.push_back(table(path + ".move").says("A steady motion: for ever, or to a given displacement."));
+  keys.push_back(vector(path + ".move.velocity", Dimension::Velocity).says("For ever (or for `duration`)."));
+  keys.push_back(vector(path + ".move.displacement", Dimension::Length)
+                     .says("Where to, reached after `duration` and then held."));
+  keys.push_back(quantity(path + ".move.duration", Dimension::Time).within(positive).says("How long."));
+  keys.push_back(table(path + ".rotate").says("A steady rotation: for ever, or by a given angle."));
+  keys.push_back(vector(path + ".rotate.axis", Dimension::Number)
+                     .says("Direction of the axis (any length but 0; right-handed). Default: x, in 2D z."));
+  keys.push_back(center(path + ".rotate.center",
+                        "A point of the axis, or the centre of the bounding box of what the word says."));
+  keys.push_back(
+      quantity(path + ".rotate.rate", Dimension::AngularVelocity).says("For ever (or for `duration`)."));
+  keys.push_back(quantity(path + ".rotate.angle", Dimension::Angle)
+                     .says("By how much, reached after `duration` and then held."));
+  keys.push_back(quantity(path + ".rotate.duration", Dimension::Time).within(positive).says("How long."));
+  keys.push_back(table(path + ".script").says("Keyframes, linear in between."));
+  keys.push_back(entry(path + ".script.times", Type::QuantityList, Dimension::Time)
+                     .within(at_least_zero)
+                     .required()
+                     .says("Ascending times of the keys."));
+  keys.push_back(
+      entry(path + ".script.displacement", Type::VectorList, Dimension::Length).says("One per time."));
+  keys.push_back(entry(path + ".script.angle", Type::QuantityList, Dimension::Angle)
+                     .says("One per time, about `axis` through `center`."));
+  keys.push_back(vector(path + ".script.axis", Dimension::Number).says("Of the angles, as in `rotate`."));
+  keys.push_back(center(path + ".script.center", "As in `rotate`."));
+  keys.push_back(
+      choice(path + ".script.after", after_words)
+          .by_default("\"hold\"")
+          .says("After the last key: stay, go on with the last slope, start again, run back and forth."));
+}
+
+// The shapes of an obstacle that have a formula.
+void add_obstacle_shapes(std::vector<Key>& keys, const std::string& path) {
+  const auto length = [&](const std::string& key, const std::string& words) {
+    keys.push_back(quantity(path + "." + key, Dimension::Length).within(positive).required().says(words));
+  };
+  const auto place = [&](const std::string& key, const std::string& words) {
+    keys.push_back(vector(path + "." + key, Dimension::Length).by_default("[0.0, 0.0, 0.0]").says(words));
+  };
+  const auto axis = [&](const std::string& key, const std::string& words) {
+    keys.push_back(vector(path + "." + key, Dimension::Number).by_default("[0.0, 1.0, 0.0]").says(words));
+  };
+  keys.push_back(
+      table(path + ".half_space").alternative().says("Everything on one side of a plane: a floor, a wall."));
+  place("half_space.point", "A point of the plane.");
+  axis("half_space.normal", "Out of the obstacle (any length but 0).");
+  keys.push_back(table(path + ".sphere").alternative().says("A ball."));
+  length("sphere.radius", "Its radius.");
+  place("sphere.center", "Its centre.");
+  keys.push_back(table(path + ".box").alternative().says("A box with sharp edges."));
+  keys.push_back(vector(path + ".box.size", Dimension::Length)
+                     .within(at_least_zero)
+                     .says("Edge lengths, greater than 0; with `center`."));
+  keys.push_back(
+      vector(path + ".box.center", Dimension::Length).says("Its centre. Default with `size`: the origin."));
+  keys.push_back(
+      vector(path + ".box.min", Dimension::Length).says("Lowest corner; with `max`, instead of `size`."));
+  keys.push_back(vector(path + ".box.max", Dimension::Length).says("Highest corner."));
+  keys.push_back(table(path + ".cylinder").alternative().says("A solid cylinder."));
+  length("cylinder.radius", "Its radius.");
+  length("cylinder.length", "Its length along the axis.");
+  axis("cylinder.axis", "Direction of its axis (any length but 0).");
+  place("cylinder.center", "Its centre.");
+  keys.push_back(table(path + ".capsule").alternative().says("A cylinder with round ends."));
+  length("capsule.radius", "Radius of the cylinder and of the ends.");
+  length("capsule.length", "Between the centres of the two half spheres.");
+  axis("capsule.axis", "Direction of its axis (any length but 0).");
+  place("capsule.center", "Its centre.");
+  keys.push_back(table(path + ".torus").alternative().says("A ring."));
+  length("torus.ring_radius", "From the centre to the middle of the tube.");
+  length("torus.tube_radius", "Radius of the tube.");
+  axis("torus.axis", "Direction of its axis (any length but 0).");
+  place("torus.center", "Its centre.");
+  keys.push_back(table(path + ".cone").alternative().says("A full cone."));
+  length("cone.radius", "Radius of its base.");
+  length("cone.length", "From the base to the apex.");
+  axis("cone.axis", "From the base to the apex (any length but 0).");
+  place("cone.base", "The centre of its base.");
+}
+
+void add_obstacles(std::vector<Key>& keys) {
+  keys.push_back(
+      entry("obstacle", Type::TableList)
+          .says("Rigid, scripted shapes that no body can enter, each with its own `[[obstacle]]`."));
+  keys.push_back(
+      text("obstacle[].name").says("Its name in messages, files and `--set`. Default: obstacle0, …"));
+  keys.push_back(table("obstacle[].shape").required().says("One of the words below."));
+  add_obstacle_shapes(keys, "obstacle[].shape");
+  keys.push_back(
+      entry("obstacle[].shape.union", Type::TableList).alternative().says("Several shapes as one."));
+  add_obstacle_shapes(keys, "obstacle[].shape.union[]");
+  keys.push_back(
+      text("obstacle[].shape.mesh")
+          .alternative()
+          .says("A file with a closed surface, relative to the scene file: becomes a grid of distances "
+                "(`voxel`), with `contact = \"penalty\"`."));
+  keys.push_back(text("obstacle[].shape.vdb")
+                     .alternative()
+                     .says("An OpenVDB file with a level set, relative to the scene file, with `contact = "
+                           "\"penalty\"`."));
+  keys.push_back(boolean("obstacle[].inside")
+                     .by_default("false")
+                     .says("true: a container; bodies are inside the shape and cannot leave it."));
+  keys.push_back(
+      quantity("obstacle[].voxel", Dimension::Length)
+          .within(positive)
+          .says("With `mesh`: side of the cells of the grid. Default: 1/64 of the largest extent."));
+  keys.push_back(choice("obstacle[].interpolation", {"linear", "quadratic"})
+                     .by_default("\"linear\"")
+                     .says("With `mesh` and `vdb`: between the cells, as in OPT, or smoother."));
+  keys.push_back(table("obstacle[].transform").says("Applied to the shape: first turned, then moved."));
+  keys.push_back(table("obstacle[].transform.rotate").says("Turns about an axis through the origin."));
+  keys.push_back(vector("obstacle[].transform.rotate.axis", Dimension::Number)
+                     .says("Direction of the axis (any length but 0; right-handed). Default: y, in 2D z."));
+  keys.push_back(
+      quantity("obstacle[].transform.rotate.angle", Dimension::Angle).required().says("By how much."));
+  keys.push_back(vector("obstacle[].transform.translate", Dimension::Length).says("Moves."));
+  keys.push_back(
+      choice("obstacle[].contact", {"constraint", "penalty"})
+          .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; or a force that "
+                "pushes vertices out (OPT §5.2). Default: constraint where possible."));
+  keys.push_back(
+      quantity("obstacle[].stiffness", Dimension::Pressure)
+          .within(positive)
+          .says("With `penalty`: k of the energy k·depth³. Default: from the bodies' stiffness, size and "
+                "weight."));
+  keys.push_back(number("obstacle[].friction")
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("Coulomb's coefficient of friction."));
+  add_motion(keys, "obstacle[]", {"obstacle"});
+  keys.push_back(quantity("obstacle[].begin", Dimension::Time)
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("At rest before this time; the times of its motion count from it."));
+  keys.push_back(entry("obstacle[].color", Type::Color).by_default("\"#b9bec6\"").says("In pictures."));
+  keys.push_back(
+      choice("obstacle[].draw", {"solid", "cut", "none"})
+          .says("In pictures: whole; without the walls between the camera and what is inside; not at "
+                "all. Default: cut for containers, else solid. A floor is drawn as the ground."));
+
+  keys.push_back(table("contact").by_default("{}").says("Bodies against each other, and how a run starts."));
+  keys.push_back(number("contact.friction")
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("Coulomb's coefficient of friction between bodies with `self_contact`."));
+  keys.push_back(quantity("contact.stiffness", Dimension::Pressure)
+                     .within(positive)
+                     .says("k of the energy k·depth³ of a vertex inside a body. Default: as for obstacles."));
+  keys.push_back(
+      choice("contact.start", {"resolve", "refuse"})
+          .by_default("\"resolve\"")
+          .says("Vertices that start inside an obstacle: moved to its surface, said in the log; or an "
+                "error."));
+}
+
 void add_body(std::vector<Key>& keys) {
   keys.push_back(entry("body", Type::TableList).required().says("The bodies, each with its own `[[body]]`."));
   keys.push_back(
@@ -348,6 +513,25 @@ void add_body(std::vector<Key>& keys) {
                      .by_default("0.0")
                      .says("Viscosity: damping force per elastic force rate."));
   keys.push_back(
+      table("body[].copies").says("Several bodies like this one on a lattice, called NAME0, NAME1, …"));
+  keys.push_back(entry("body[].copies.count", Type::IntegerList)
+                     .within({1, 100, false, false})
+                     .required()
+                     .says("How many along x, y and z."));
+  keys.push_back(vector("body[].copies.spacing", Dimension::Length)
+                     .required()
+                     .says("From one to the next along x, y and z, added to the transform."));
+  keys.push_back(boolean("body[].copies.turned")
+                     .by_default("false")
+                     .says("true: each is turned at random instead of `transform.rotate`."));
+  keys.push_back(integer("body[].copies.seed")
+                     .within({0, 2147483647, false, false})
+                     .by_default("1")
+                     .says("Of the random turns."));
+  keys.push_back(boolean("body[].self_contact")
+                     .by_default("false")
+                     .says("true: touches itself and every other body that says so (OPT §5.3)."));
+  keys.push_back(
       entry("body[].color", Type::Color).says("In pictures. Default: one per body from a palette."));
   keys.push_back(entry("body[].handle", Type::TableList)
                      .says("Vertices that follow a script. The motion words of one handle add up."));
@@ -355,49 +539,7 @@ void add_body(std::vector<Key>& keys) {
   keys.push_back(table("body[].handle[].where").required().short_for("region").says("Which vertices."));
   add_selection(keys, "body[].handle[].where");
   keys.push_back(boolean("body[].handle[].pin").says("true: held where they are."));
-  keys.push_back(
-      table("body[].handle[].move").says("A steady motion: for ever, or to a given displacement."));
-  keys.push_back(
-      vector("body[].handle[].move.velocity", Dimension::Velocity).says("For ever (or for `duration`)."));
-  keys.push_back(vector("body[].handle[].move.displacement", Dimension::Length)
-                     .says("Where to, reached after `duration` and then held."));
-  keys.push_back(
-      quantity("body[].handle[].move.duration", Dimension::Time).within(positive).says("How long."));
-  keys.push_back(table("body[].handle[].rotate").says("A steady rotation: for ever, or by a given angle."));
-  keys.push_back(vector("body[].handle[].rotate.axis", Dimension::Number)
-                     .says("Direction of the axis (any length but 0; right-handed). Default: x, in 2D z."));
-  keys.push_back(
-      vector("body[].handle[].rotate.center", Dimension::Length)
-          .or_word("body")
-          .or_word("handle")
-          .by_default("\"body\"")
-          .says("A point of the axis, or the centre of the bounding box of the body or of the handle."));
-  keys.push_back(quantity("body[].handle[].rotate.rate", Dimension::AngularVelocity)
-                     .says("For ever (or for `duration`)."));
-  keys.push_back(quantity("body[].handle[].rotate.angle", Dimension::Angle)
-                     .says("By how much, reached after `duration` and then held."));
-  keys.push_back(
-      quantity("body[].handle[].rotate.duration", Dimension::Time).within(positive).says("How long."));
-  keys.push_back(table("body[].handle[].script").says("Keyframes, linear in between."));
-  keys.push_back(entry("body[].handle[].script.times", Type::QuantityList, Dimension::Time)
-                     .within(at_least_zero)
-                     .required()
-                     .says("Ascending times of the keys."));
-  keys.push_back(entry("body[].handle[].script.displacement", Type::VectorList, Dimension::Length)
-                     .says("One per time."));
-  keys.push_back(entry("body[].handle[].script.angle", Type::QuantityList, Dimension::Angle)
-                     .says("One per time, about `axis` through `center`."));
-  keys.push_back(
-      vector("body[].handle[].script.axis", Dimension::Number).says("Of the angles, as in `rotate`."));
-  keys.push_back(vector("body[].handle[].script.center", Dimension::Length)
-                     .or_word("body")
-                     .or_word("handle")
-                     .by_default("\"body\"")
-                     .says("As in `rotate`."));
-  keys.push_back(
-      choice("body[].handle[].script.after", after_words)
-          .by_default("\"hold\"")
-          .says("After the last key: stay, go on with the last slope, start again, run back and forth."));
+  add_motion(keys, "body[].handle[]", {"body", "handle"});
   keys.push_back(
       quantity("body[].handle[].begin", Dimension::Time)
           .within(at_least_zero)
@@ -512,6 +654,7 @@ std::vector<Key> make_schema() {
       entry("render.background", Type::Color).by_default("\"#ffffff\"").says("Colour of the sky."));
 
   add_body(keys);
+  add_obstacles(keys);
   return keys;
 }
 

@@ -96,6 +96,7 @@ void add_sections(const std::string& parent, std::string& page) {
     const std::string inner = key->type == Type::TableList ? key->path + "[]" : key->path;
     if (inner.starts_with("body[].region[].material")) continue;
     if (inner.starts_with("body[].region[].where")) continue;
+    if (inner.starts_with("obstacle[].shape.union[]")) continue;
     const bool nested_selection = inner.starts_with("body[].handle[].where.");
     page += fmt::format("{} {}\n\n{}", nested_selection ? "####" : "###", heading(*key), key->description);
     if (!key->shorthand.empty()) {

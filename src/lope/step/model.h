@@ -2,6 +2,7 @@
 // there; constant afterwards.
 #pragma once
 
+#include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/mesh.h>
 #include <lope/geometry/motion.h>
 #include <lope/material/parameters.h>
@@ -41,6 +42,30 @@ struct SolidBody {
   bool self_contact = false;                // touches itself and every other body that says so
 };
 
+// A rigid, scripted shape that bodies cannot enter.
+enum class ContactKind {
+  Constraint,  // exactly: no node is ever inside (OPT §5.1); needs an exact level set
+  Penalty,     // nearly: nodes inside are pushed out (OPT §5.2); any level set
+};
+
+struct Obstacle {
+  std::string name;
+  geometry::LevelSetPtr shape;  // at time 0
+  geometry::Motion motion;
+  double begin = 0;  // s: at rest before
+  ContactKind contact = ContactKind::Constraint;
+  double friction = 0;   // Coulomb's μ
+  double stiffness = 0;  // of a penalty, N/m²; 0: automatic (matter/contact/obstacle_penalty.h)
+
+  geometry::RigidPose pose(double time) const { return motion.pose(time > begin ? time - begin : 0); }
+};
+
+// Bodies against themselves and each other (OPT §5.3).
+struct BodyContact {
+  double friction = 0;
+  double stiffness = 0;  // N/m²; 0: automatic
+};
+
 // Where a step's minimisation starts.
 enum class InitialGuess {
   Best,     // the one of smallest energy among the current positions, inertia alone and explicit Euler (OPT
@@ -57,6 +82,8 @@ struct SolverChoice {
 
 struct Model {
   std::vector<SolidBody> solids;
+  std::vector<Obstacle> obstacles;
+  BodyContact body_contact;
   Vec3 gravity = Vec3(0, -9.81, 0);
   double step = 0.025;  // h, seconds
   Scheme scheme = Scheme::BackwardEuler;

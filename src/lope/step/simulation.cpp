@@ -1,10 +1,15 @@
 #include <lope/base/timer.h>
+#include <lope/geometry/level_set/combined.h>
 #include <lope/linalg/space.h>
+#include <lope/matter/contact/friction.h>
+#include <lope/matter/contact/obstacle_penalty.h>
+#include <lope/matter/contact/self_contact.h>
 #include <lope/matter/island_objective.h>
 #include <lope/optimize/methods.h>
 #include <lope/step/simulation.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lope::step {
@@ -67,16 +72,28 @@ struct Simulation::Body {
   SchemeTerms terms;
   Scheme scheme = Scheme::BackwardEuler;
   std::vector<std::uint8_t> fixed;
-  std::vector<double> scripted_x;  // positions at the end of the step where fixed
-  BodyState next;                  // becomes the state when the step is accepted
+  std::vector<double> scripted_x;     // positions at the end of the step where fixed
+  BodyState next;                     // becomes the state when the step is accepted
+  std::vector<double> contact_force;  // of the last step, interleaved, newtons
   std::vector<double> work;
 };
 
 struct Simulation::Island {
   std::vector<std::size_t> bodies;
+  std::unique_ptr<matter::ObstaclePenalty> penalty;
+  std::unique_ptr<matter::SelfContact> self_contact;
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer;
+};
+
+// The obstacles of the step that is being taken, by kind; `number`: their places in the model.
+struct Simulation::MovedObstacles {
+  struct Kind {
+    std::vector<matter::Obstacle> obstacles;
+    std::vector<std::size_t> number;
+  };
+  Kind constraints, penalties;
 };
 
 bool StepReport::converged() const {
@@ -84,21 +101,42 @@ bool StepReport::converged() const {
                                  [](const IslandReport& island) { return island.solve.converged(); });
 }
 
-Simulation::Simulation(const Model& model) : model_(model) {
+Simulation::Simulation(const Model& model) : model_(model), obstacles_(std::make_unique<MovedObstacles>()) {
   for (const SolidBody& solid : model.solids) {
     auto body = std::make_unique<Body>();
     body->objective = make_objective(solid);
     body->fixed.resize(solid.mesh.vertices.size());
     body->work.resize(body->objective->size());
+    body->contact_force.assign(body->objective->size(), 0.0);
     bodies_.push_back(std::move(body));
     state_.bodies.push_back(initial_state(solid));
     BodyState& start = state_.bodies.back();
+    leave_obstacles(start, solid);
     if (model.scheme == Scheme::Trapezoid) free_acceleration(bodies_.size() - 1, start.x, start.a);
   }
   make_islands();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::leave_obstacles(BodyState& body, const SolidBody& solid) const {
+  std::vector<const geometry::LevelSet*> constraints;
+  for (const Obstacle& obstacle : model_.obstacles) {
+    if (obstacle.contact == ContactKind::Constraint) constraints.push_back(obstacle.shape.get());
+  }
+  if (constraints.empty()) return;
+  std::vector<bool> held(solid.mesh.vertices.size(), false);
+  for (const Handle& handle : solid.handles) {
+    if (handle.begin > 0) continue;
+    for (const int i : handle.vertices) held[static_cast<std::size_t>(i)] = true;
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i]) continue;
+    const Vec3 free = geometry::project_to_free_side(constraints, node(body.x, i, solid.dimension)).x;
+    std::copy_n(free.data(), solid.dimension, body.x.data() + i * static_cast<std::size_t>(solid.dimension));
+  }
+  body.previous_x = body.x;
+}
 
 void Simulation::make_islands() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
@@ -113,15 +151,66 @@ void Simulation::make_islands() {
   }
   for (auto& island : islands_) {
     island->objective = bodies_[island->bodies.front()]->objective.get();
-    if (island->bodies.size() > 1) {
-      std::vector<matter::StepObjective*> parts;
-      for (const std::size_t i : island->bodies) parts.push_back(bodies_[i]->objective.get());
-      island->joint = std::make_unique<matter::IslandObjective>(
-          parts, std::vector<std::unique_ptr<matter::ContactTerm>>{});
-      island->objective = island->joint.get();
+    const bool touching = model_.solids[island->bodies.front()].self_contact;
+    if (!touching && model_.obstacles.empty()) continue;
+    std::vector<matter::StepObjective*> parts;
+    std::vector<double> stiffness;
+    for (const std::size_t i : island->bodies) {
+      const matter::StepObjective& objective = *parts.emplace_back(bodies_[i]->objective.get());
+      for (std::size_t k = 0; k < objective.masses().size(); ++k) {
+        stiffness.push_back(matter::penalty_stiffness(objective.scales().per_block[k],
+                                                      objective.masses()[k] * model_.gravity.norm(),
+                                                      objective.scales().length));
+      }
+    }
+    island->joint = std::make_unique<matter::IslandObjective>(parts);
+    island->objective = island->joint.get();
+    const auto is_penalty = [](const Obstacle& o) { return o.contact == ContactKind::Penalty; };
+    if (std::any_of(model_.obstacles.begin(), model_.obstacles.end(), is_penalty)) {
+      island->penalty =
+          std::make_unique<matter::ObstaclePenalty>(island->objective->block_size(), std::move(stiffness));
+      island->joint->add(*island->penalty);
+    }
+    if (touching) {
+      island->self_contact = make_self_contact(island->bodies);
+      island->joint->add(*island->self_contact);
     }
   }
   use_method(model_.solver.method);
+}
+
+std::unique_ptr<matter::SelfContact> Simulation::make_self_contact(const std::vector<std::size_t>& members) const {
+  std::vector<matter::SelfContactBody> parts;
+  double length = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : members) {
+    const SolidBody& solid = model_.solids[i];
+    double stiffness = model_.body_contact.stiffness;
+    for (const material::Parameters& m : solid.materials) {
+      if (model_.body_contact.stiffness > 0) break;
+      const double young = m.mu * (3 * m.lambda + 2 * m.mu) / (m.lambda + m.mu);
+      stiffness = std::max(stiffness, matter::default_self_contact_stiffness(young));
+    }
+    parts.push_back({&solid.mesh, stiffness, true});
+    length = std::min(length, bodies_[i]->objective->scales().length);
+  }
+  return matter::make_self_contact(model_.solids[members.front()].dimension, parts, length);
+}
+
+// To their places at the end of a step of length h.
+void Simulation::move_obstacles(double h) {
+  for (auto* kind : {&obstacles_->constraints, &obstacles_->penalties}) *kind = {};
+  for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
+    const Obstacle& obstacle = model_.obstacles[k];
+    auto& kind =
+        obstacle.contact == ContactKind::Constraint ? obstacles_->constraints : obstacles_->penalties;
+    matter::Obstacle& now = kind.obstacles.emplace_back();
+    kind.number.push_back(k);
+    now.before = obstacle.pose(state_.time);
+    now.after = obstacle.pose(state_.time + h);
+    now.shape = geometry::moved(obstacle.shape, now.after);
+    now.friction = obstacle.friction;
+    now.stiffness = obstacle.stiffness;
+  }
 }
 
 void Simulation::use_method(optimize::Method method) {
@@ -263,14 +352,16 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
     }
     return all;
   };
+  optimize::Objective& objective = *island.objective;
   std::vector<double> best = gather(Target);
+  objective.project(best);
   if (model_.solver.initial_guess == InitialGuess::Inertia) return best;
 
-  optimize::Objective& objective = *island.objective;
   objective.move_to(best);
   double smallest = objective.value();
   for (const Candidate candidate : {Current, Inertia, Explicit}) {
     std::vector<double> x = gather(candidate);
+    objective.project(x);
     objective.move_to(x);
     const double value = objective.value();
     if (std::isfinite(value) && !(smallest <= value)) {
@@ -284,7 +375,10 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
 Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   Island& island = *islands_[index];
   for (const std::size_t i : island.bodies) prepare(i, h);
-  if (island.joint) island.joint->begin_step();
+  move_obstacles(h);
+  if (island.joint) island.joint->begin_step(obstacles_->constraints.obstacles);
+  if (island.penalty)
+    island.penalty->begin_step(obstacles_->penalties.obstacles, island.joint->fixed_blocks());
   std::vector<double> reference;
   for (const std::size_t i : island.bodies) {
     reference.insert(reference.end(), state_.bodies[i].x.begin(), state_.bodies[i].x.end());
@@ -323,6 +417,7 @@ StepReport Simulation::advance(double h) {
       finish_step(body.scheme, h, rest.first(size), body.fixed, body.terms, body.next);
       rest = rest.subspan(size);
     }
+    if (island.joint && step.accepted) finish_contacts(island, problem.start, h, result.contact);
   }
   if (step.accepted) {
     for (std::size_t i = 0; i < bodies_.size(); ++i) std::swap(state_.bodies[i], bodies_[i]->next);
@@ -336,6 +431,85 @@ StepReport Simulation::advance(double h) {
   }
   step.seconds = watch.seconds();
   return step;
+}
+
+// Friction and what the contacts did, at the solution x (OPT §5.1–5.3): every contact in turn changes the
+// velocities that the one before left.
+void Simulation::finish_contacts(Island& island, std::span<const double> x, double h, ContactReport& report) {
+  matter::IslandObjective& joint = *island.joint;
+  const int d = joint.block_size();
+  for (const std::size_t i : island.bodies) {
+    std::fill(bodies_[i]->contact_force.begin(), bodies_[i]->contact_force.end(), 0.0);
+  }
+  report.obstacle_force.assign(model_.obstacles.size(), Vec3::Zero());
+  const auto press = [&](int node_of_island, const matter::Obstacle& obstacle, std::size_t number,
+                         const Vec3& n, double force) {
+    const std::size_t b = joint.body_of(static_cast<std::size_t>(node_of_island));
+    Body& body = *bodies_[island.bodies[b]];
+    const std::size_t i = static_cast<std::size_t>(node_of_island) - joint.first_node(b);
+    const Vec3 carried =
+        geometry::carried_velocity(obstacle.before, obstacle.after, h, node(body.next.x, i, d));
+    const Vec3 v = matter::slide(node(body.next.v, i, d), carried, n, force, body.objective->masses()[i],
+                                 obstacle.friction, h);
+    for (int c = 0; c < d; ++c) {
+      const std::size_t k = i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c);
+      body.next.v[k] = v[c];
+      body.contact_force[k] += force * n[c];
+    }
+    report.obstacle_force[number] += force * n;
+    ++report.obstacle_pairs;
+  };
+
+  joint.move_to(x);
+  joint.begin_iteration();
+  for (const matter::ActivePair& pair : joint.constraints().active()) {
+    const auto k = static_cast<std::size_t>(pair.obstacle);
+    press(pair.node, obstacles_->constraints.obstacles[k], obstacles_->constraints.number[k], pair.normal,
+          pair.force);
+  }
+  report.deepest = joint.constraints().deepest(x).depth;
+  if (island.self_contact) finish_self_contact(island, h, report);
+  if (!island.penalty) return;
+  for (const matter::ObstaclePenalty::Pair& pair : island.penalty->pairs()) {
+    const auto k = static_cast<std::size_t>(pair.obstacle);
+    const Vec3 force = pair.force();
+    const double size = force.norm();
+    if (size > 0)
+      press(pair.node, obstacles_->penalties.obstacles[k], obstacles_->penalties.number[k], force / size,
+            size);
+    report.deepest = std::max(report.deepest, -pair.at.value);
+  }
+}
+
+void Simulation::finish_self_contact(Island& island, double h, ContactReport& report) {
+  const auto d = static_cast<std::size_t>(island.joint->block_size());
+  for (const matter::SelfContactPair& pair : island.self_contact->pairs()) {
+    std::array<Vec3, 4> v;
+    std::array<double, 4> mass;
+    std::array<double*, 4> velocity{}, force{};
+    for (std::size_t k = 0; k < 4; ++k) {
+      v[k].setZero();
+      mass[k] = 1;
+      if (pair.weight[k] == 0) continue;
+      const auto number = static_cast<std::size_t>(pair.node[k]);
+      const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
+      Body& body = *bodies_[island.bodies[b]];
+      v[k] = node(body.next.v, i, static_cast<int>(d));
+      mass[k] = body.fixed[i] ? std::numeric_limits<double>::infinity() : body.objective->masses()[i];
+      velocity[k] = body.next.v.data() + i * d;
+      force[k] = body.contact_force.data() + i * d;
+    }
+    matter::slide(v, mass, pair.weight, pair.normal, pair.force, model_.body_contact.friction, h);
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (!velocity[k]) continue;
+      std::copy_n(v[k].data(), d, velocity[k]);
+      for (std::size_t c = 0; c < d; ++c) {
+        force[k][c] -= pair.weight[k] * pair.force * pair.normal[static_cast<Eigen::Index>(c)];
+      }
+    }
+    ++report.body_pairs;
+    report.deepest = std::max(report.deepest, pair.depth);
+  }
 }
 
 BodyReport Simulation::report(std::size_t index) {
@@ -368,15 +542,19 @@ std::vector<matter::Field> Simulation::fields(std::size_t index) {
   const std::size_t n = body.fixed.size();
   matter::Field speed{"speed", "m/s", Place::Vertex, std::vector<double>(n, 0.0)};
   matter::Field residual{"residual", "N", Place::Vertex, std::vector<double>(n, 0.0)};
+  matter::Field contact{"contact_force", "N", Place::Vertex, std::vector<double>(n, 0.0)};
   body.objective->move_to(state_.bodies[index].x);
   if (!body.terms.target.empty()) body.objective->gradient(body.work);
   for (std::size_t i = 0; i < n; ++i) {
     speed.values[i] = node(state_.bodies[index].v, i, d).norm();
-    if (!body.terms.target.empty()) residual.values[i] = node(body.work, i, d).norm();
+    const Vec3 pushed = node(body.contact_force, i, d);
+    contact.values[i] = pushed.norm();
+    if (!body.terms.target.empty()) residual.values[i] = (node(body.work, i, d) - pushed).norm();
   }
   std::vector<matter::Field> result = body.objective->fields();
   result.push_back(std::move(speed));
   result.push_back(std::move(residual));
+  result.push_back(std::move(contact));
   return result;
 }
 

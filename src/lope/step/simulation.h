@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace lope::matter {
+class SelfContact;
+}
+
 namespace lope::step {
 
 // Everything that changes. Enough, with the Model, to go on exactly where it was left.
@@ -41,9 +45,18 @@ struct BodyReport {
   int inverted_elements = 0;
 };
 
+// What touches at the end of a step.
+struct ContactReport {
+  int obstacle_pairs = 0;            // nodes against obstacles: active constraints and penalties
+  int body_pairs = 0;                // nodes inside a body
+  double deepest = 0;                // penetration by any node, metres
+  std::vector<Vec3> obstacle_force;  // per obstacle of the model: on the bodies of this island, newtons
+};
+
 struct IslandReport {
   std::vector<std::size_t> bodies;
   optimize::MinimizerSummary solve;
+  ContactReport contact;
 };
 
 struct StepReport {
@@ -59,7 +72,8 @@ struct StepReport {
 
 class Simulation {
  public:
-  // The model must outlive the simulation.
+  // The model must outlive the simulation. Vertices that start inside a constraint are moved to its surface,
+  // unless a handle holds them.
   explicit Simulation(const Model& model);
   ~Simulation();
 
@@ -72,8 +86,8 @@ class Simulation {
   StepReport advance();
   StepReport advance(double h);
 
-  // Fields of a body at the current state (stress, stretch, …), and the norm of the last step's remaining
-  // force.
+  // Fields of a body at the current state (stress, stretch, …), and the norms of the last step's remaining
+  // force and contact force at its vertices.
   std::vector<matter::Field> fields(std::size_t body);
   Energies energies(std::size_t body);
   // Called for every iteration of every minimisation.
@@ -101,16 +115,23 @@ class Simulation {
   struct Body;
   struct Island;
   void make_islands();
+  void move_obstacles(double h);
+  void leave_obstacles(BodyState& body, const SolidBody& solid) const;
   void prepare(std::size_t body, double h);
   void set_released_accelerations(std::size_t body);
   std::vector<double> initial_guess(Island& island, double h);
   void free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a);
+  std::unique_ptr<matter::SelfContact> make_self_contact(const std::vector<std::size_t>& members) const;
+  void finish_self_contact(Island& island, double h, ContactReport& report);
+  void finish_contacts(Island& island, std::span<const double> x, double h, ContactReport& report);
   BodyReport report(std::size_t body);
 
   const Model& model_;
   State state_;
   std::vector<std::unique_ptr<Body>> bodies_;
   std::vector<std::unique_ptr<Island>> islands_;
+  struct MovedObstacles;
+  std::unique_ptr<MovedObstacles> obstacles_;
   optimize::Observer observer_;
 };
 

@@ -67,6 +67,11 @@ RC_GTEST_PROP(Bvh, FindsExactlyTheOverlappingPairs, ()) {
     if (overlap(boxes[i], {point, point})) expected.insert(i);
   }
   RC_ASSERT(found == expected);
+  RC_ASSERT(tree.find_containing(point, [](int) { return false; }) == -1);
+  if (!expected.empty()) {
+    const int last = *expected.rbegin();
+    RC_ASSERT(tree.find_containing(point, [&](int i) { return i == last; }) == last);
+  }
 }
 
 TEST(Bvh, RefittedTreeFindsTheNewPairs) {
@@ -74,6 +79,9 @@ TEST(Bvh, RefittedTreeFindsTheNewPairs) {
   Bvh tree(random_boxes(500, 0.1, 7));
   tree.refit(random_boxes(500, 0.1, 8));
   EXPECT_EQ(unique_set(tree.self_pairs()), unique_set(fresh.self_pairs()));
+  const std::vector<Bounds> boxes = random_boxes(500, 0.1, 9);
+  tree.refit_by([&](int i) { return SmallBox::around(boxes[i]); });
+  EXPECT_EQ(unique_set(tree.self_pairs()), unique_set(Bvh(boxes).self_pairs()));
 }
 
 TEST(Bvh, NearestIsTheLeast) {
@@ -84,9 +92,10 @@ TEST(Bvh, NearestIsTheLeast) {
     const Vec3 point(2 * random_unit(9, 3 * k) - 0.5, random_unit(9, 3 * k + 1), random_unit(9, 3 * k + 2));
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 300; ++i) least = std::min(least, distance(i, point));
-    EXPECT_NEAR(tree.least_squared_distance(point, distance), least, 1e-6);
-    EXPECT_EQ(tree.least_squared_distance(point, distance, 0.5 * least),
-              std::numeric_limits<double>::infinity());
+    const Bvh::Nearest nearest = tree.nearest(point, distance);
+    EXPECT_NEAR(nearest.squared_distance, least, 1e-6);
+    EXPECT_EQ(distance(nearest.index, point), nearest.squared_distance);
+    EXPECT_EQ(tree.nearest(point, distance, 0.5 * least).index, -1);
   }
 }
 

@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/base/random.h>
 #include <lope/linalg/space.h>
 
 #include <set>
@@ -23,7 +24,31 @@ Eigen::MatrixXd dense(const BlockMatrix& matrix) {
       }
     }
   }
+  for (const Coupling& c : matrix.couplings()) {
+    for (int i = 0; i < b; ++i) {
+      for (int j = 0; j < b; ++j) {
+        result(c.row * b + i, c.column * b + j) += c.block[static_cast<std::size_t>(i * b + j)];
+      }
+    }
+  }
   return result;
+}
+
+// Between random rows, some of them twice.
+std::vector<Coupling> random_couplings(const BlockMatrix& matrix, int count, std::uint64_t seed) {
+  const auto rows = static_cast<std::uint64_t>(matrix.pattern().rows());
+  std::vector<Coupling> couplings;
+  for (int k = 0; k < count; ++k) {
+    const auto index = static_cast<std::uint64_t>(16 * k);
+    Coupling c;
+    c.row = static_cast<int>(random_bits(seed, index) % rows);
+    c.column = static_cast<int>(
+        (static_cast<std::uint64_t>(c.row) + 1 + random_bits(seed, index + 1) % (rows - 1)) % rows);
+    for (std::size_t i = 0; i < 9; ++i) c.block[i] = random_unit(seed, index + 2 + i) - 0.5;
+    couplings.push_back(c);
+    if (k % 5 == 0) couplings.push_back(c);
+  }
+  return couplings;
 }
 
 TEST(BlockPattern, HasExactlyTheCoupledPairs) {
@@ -68,8 +93,49 @@ TEST_P(BlockSizes, IdentityRowsDecouple) {
   }
 }
 
+TEST_P(BlockSizes, CouplingsTakePartInProducts) {
+  BlockMatrix a = random_matrix(4, GetParam(), 1);
+  const int b = GetParam();
+  Eigen::MatrixXd expected = dense(a);
+  a.set_couplings(random_couplings(a, 10, 3));  // replaced below
+  const auto couplings = random_couplings(a, 40, 2);
+  const std::span<const Coupling> given = couplings;
+  a.set_couplings(given.first(15));
+  a.add_couplings(given.subspan(15));
+  for (const Coupling& c : couplings) {
+    for (int i = 0; i < b; ++i) {
+      for (int j = 0; j < b; ++j) {
+        const double value = c.block[static_cast<std::size_t>(i * b + j)];
+        expected(c.row * b + i, c.column * b + j) += value;
+        expected(c.column * b + j, c.row * b + i) += value;
+      }
+    }
+  }
+  EXPECT_LE((dense(a) - expected).norm(), 1e-13);
+  EXPECT_EQ(a.couplings().size(), 2 * couplings.size());
+  for (std::size_t i = 1; i < a.couplings().size(); ++i) {
+    EXPECT_LE(a.couplings()[i - 1].row, a.couplings()[i].row);
+  }
+  const auto x = random_vector(a.size(), 1);
+  std::vector<double> y(a.size());
+  a.multiply(x, y);
+  const Eigen::VectorXd product =
+      expected * Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], product(static_cast<Eigen::Index>(i)), 1e-13);
+
+  std::vector<std::uint8_t> marked(static_cast<std::size_t>(a.pattern().rows()), 0);
+  const auto marked_row = static_cast<Eigen::Index>(couplings[0].row);
+  marked[static_cast<std::size_t>(marked_row)] = 1;
+  a.make_identity(marked, 5);
+  EXPECT_NEAR(dense(a).row(marked_row * b).norm(), 5, 1e-13);
+  EXPECT_NEAR(dense(a).col(marked_row * b).norm(), 5, 1e-13);
+  a.set_zero();
+  EXPECT_EQ(dense(a).norm(), 0);
+}
+
 TEST(BlockMatrix, ProductsHaveTheSameBitsForAnyNumberOfThreads) {
-  const BlockMatrix a = random_matrix(12, 3, 1);
+  BlockMatrix a = random_matrix(12, 3, 1);
+  a.set_couplings(random_couplings(a, 500, 4));
   const auto x = random_vector(a.size(), 1);
   std::vector<double> one(a.size()), two(a.size());
   double dot_one = 0, dot_two = 0;

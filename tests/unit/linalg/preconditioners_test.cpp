@@ -271,7 +271,8 @@ TEST(Preconditioners, IncompleteCholeskySurvivesMatricesThatAreNotDominant) {
 
 TEST(RoundedMatrix, MultipliesToSinglePrecision) {
   for (const int b : {2, 3}) {
-    const BlockMatrix a = random_matrix(n, b, 0);
+    BlockMatrix a = random_matrix(n, b, 0);
+    a.set_couplings(std::vector<Coupling>{{0, a.pattern().rows() - 1, {9, 8, 7, 6, 5, 4, 3, 2, 1}}});
     RoundedMatrix rounded;
     rounded.update(a);
     const auto x = random_vector(a.size(), 1);

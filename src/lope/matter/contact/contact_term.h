@@ -14,8 +14,8 @@ class ContactTerm {
  public:
   virtual ~ContactTerm() = default;
 
-  // Freezes candidates at the current point until the next call (nothing by default). True if that changed the
-  // value or its derivatives there.
+  // Freezes candidates at the current point until the next call (nothing by default). True if that changed
+  // the value or its derivatives there.
   virtual bool begin_iteration() { return false; }
   // Makes x the current point. Work that value() may be spared (OPT §3.3) should wait until it is asked for.
   virtual void move_to(std::span<const double> x) = 0;

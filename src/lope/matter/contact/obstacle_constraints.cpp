@@ -1,0 +1,339 @@
+#include <lope/base/parallel.h>
+#include <lope/matter/contact/obstacle_constraints.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include <Eigen/Dense>
+
+namespace lope::matter {
+namespace {
+
+constexpr std::size_t grain = 512;
+
+// Cosine of the angle by which the normal of a held pair may turn within one line search.
+constexpr double largest_turn = 0.5;
+
+// Normals whose part perpendicular to the others is shorter than this add no direction of their own.
+constexpr double independent = 1e-6;
+
+// The projector onto the directions perpendicular to all normals.
+Mat3 tangent_projector(std::span<const ActivePair> pairs) {
+  Mat3 tangent = Mat3::Identity();
+  for (const ActivePair& pair : pairs) {
+    const Vec3 rest = tangent * pair.normal;
+    const double length = rest.norm();
+    if (length > independent) tangent -= rest * rest.transpose() / (length * length);
+  }
+  return tangent;
+}
+
+Mat3 positive_part(const Mat3& a) {
+  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(a);
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
+         eigen.eigenvectors().transpose();
+}
+
+bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
+  return ((x - bounds.min).array() >= -margin).all() && ((bounds.max - x).array() >= -margin).all();
+}
+
+}  // namespace
+
+ObstacleConstraints::ObstacleConstraints(int dimension, std::size_t nodes, double touching)
+    : dimension_(dimension), nodes_(nodes), touching_(touching), active_of_node_(nodes, -1) {}
+
+void ObstacleConstraints::begin_step(std::span<const Obstacle> obstacles,
+                                     std::span<const std::uint8_t> fixed) {
+  assert(fixed.size() == nodes_);
+  obstacles_ = obstacles;
+  fixed_ = fixed;
+  bounds_.clear();
+  for (const Obstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
+  active_.clear();
+  pairs_.clear();
+  std::fill(active_of_node_.begin(), active_of_node_.end(), -1);
+}
+
+Vec3 ObstacleConstraints::point(std::span<const double> x, std::size_t node) const {
+  const auto d = static_cast<std::size_t>(dimension_);
+  return {x[node * d], x[node * d + 1], dimension_ == 3 ? x[node * d + 2] : 0.0};
+}
+
+// The obstacles whose surface or inside may be within `reach` of x.
+void ObstacleConstraints::nearby(const Vec3& x, double reach,
+                                 std::vector<const geometry::LevelSet*>& out) const {
+  out.clear();
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (contains(bounds_[b], x, reach)) out.push_back(obstacles_[b].shape.get());
+  }
+}
+
+// Of the touching constraints, those against which −g presses: where the point of the cone of feasible
+// directions that is nearest to −g lies on them. Their forces are the multipliers g = Σ force·n in the
+// least-squares sense.
+void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const Vec3& g,
+                                        Registered& out) const {
+  thread_local std::vector<geometry::LevelSetSample> features;
+  thread_local std::vector<int> owner;
+  thread_local std::vector<geometry::LinearConstraint> cone;
+  features.clear();
+  owner.clear();
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (!contains(bounds_[b], x, touching_)) continue;
+    obstacles_[b].shape->free_features(x, touching_, features);
+    owner.resize(features.size(), static_cast<int>(b));
+  }
+  if (features.empty()) return;
+  cone.clear();
+  for (const auto& feature : features) cone.push_back({feature.gradient.normalized(), 0});
+  const double size = g.norm();
+  const Vec3 descent = size > 0 ? geometry::nearest_feasible(cone, -g / size) : Vec3::Zero();
+
+  ActiveNode active;
+  active.node = static_cast<int>(node);
+  active.first = out.pairs.size();
+  active.point = x;
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    if (cone[k].normal.dot(descent) > 1e-9) continue;  // the node leaves this one
+    chosen.push_back(k);
+    out.pairs.push_back({active.node, owner[k], cone[k].normal, 0});
+  }
+  active.last = out.pairs.size();
+  if (active.first == active.last) return;
+
+  Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(chosen.size()));
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    normals.col(static_cast<Eigen::Index>(k)) = cone[chosen[k]].normal;
+  const Eigen::VectorXd force = normals.completeOrthogonalDecomposition().solve(g);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const double multiplier = std::max(0.0, force[static_cast<Eigen::Index>(k)]);
+    out.pairs[active.first + k].force = multiplier;
+    active.curvature += multiplier * features[chosen[k]].hessian;
+  }
+  active.tangent = tangent_projector(std::span(out.pairs).subspan(active.first));
+  out.nodes.push_back(active);
+}
+
+void ObstacleConstraints::register_active(std::span<const double> x, std::span<const double> g) {
+  std::vector<Registered> parts((nodes_ + grain - 1) / grain);
+  parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), parts[begin / grain]);
+    }
+  });
+  for (const ActiveNode& active : active_) active_of_node_[static_cast<std::size_t>(active.node)] = -1;
+  active_.clear();
+  pairs_.clear();
+  for (const Registered& part : parts) {
+    const std::size_t offset = pairs_.size();
+    for (ActiveNode active : part.nodes) {
+      active_of_node_[static_cast<std::size_t>(active.node)] = static_cast<int>(active_.size());
+      active.first += offset;
+      active.last += offset;
+      active_.push_back(active);
+    }
+    pairs_.insert(pairs_.end(), part.pairs.begin(), part.pairs.end());
+  }
+}
+
+// Newton's method onto the intersection of the held surfaces: one step is exact for one smooth obstacle, the
+// second removes its rounding.
+Vec3 ObstacleConstraints::hold(const ActiveNode& active, const Vec3& x) const {
+  thread_local std::vector<geometry::LevelSetSample> features;
+  Vec3 y = x;
+  for (int iteration = 0; iteration < 8; ++iteration) {
+    Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, 0);
+    std::vector<double> gaps;
+    for (std::size_t k = active.first; k < active.last; ++k) {
+      const ActivePair& pair = pairs_[k];
+      const double reach = (y - active.point).norm() * (1 + 1e-9) + 2 * touching_;
+      features.clear();
+      obstacles_[static_cast<std::size_t>(pair.obstacle)].shape->free_features(y, reach, features);
+      const auto turned = [&](const auto& feature) { return feature.gradient.dot(pair.normal); };
+      const auto same = std::max_element(features.begin(), features.end(),
+                                         [&](const auto& a, const auto& b) { return turned(a) < turned(b); });
+      if (same == features.end() || turned(*same) < largest_turn) continue;
+      normals.conservativeResize(Eigen::NoChange, normals.cols() + 1);
+      normals.col(normals.cols() - 1) = same->gradient;
+      gaps.push_back(same->value);
+    }
+    if (gaps.empty()) return y;
+    const Eigen::Map<const Eigen::VectorXd> gap(gaps.data(), static_cast<Eigen::Index>(gaps.size()));
+    const Vec3 change = normals.cols() == 1
+                            ? Vec3(normals.col(0) * gap[0])
+                            : Vec3(normals.transpose().completeOrthogonalDecomposition().solve(gap));
+    y -= change;
+    if (change.norm() <= 1e-15 * (y.norm() + touching_)) break;
+  }
+  return y;
+}
+
+Vec3 ObstacleConstraints::project_node(std::size_t node, const Vec3& x, bool& moved) const {
+  thread_local std::vector<const geometry::LevelSet*> near;
+  Vec3 y = x;
+  const int active = active_of_node_[node];
+  moved = false;
+  if (active >= 0) {
+    y = hold(active_[static_cast<std::size_t>(active)], x);
+    moved = true;
+  }
+  double worst = 0;
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (contains(bounds_[b], y, 0)) worst = std::max(worst, -obstacles_[b].shape->value(y));
+  }
+  if (worst <= 1e-15 * y.cwiseAbs().maxCoeff()) return y;
+  moved = true;
+  nearby(y, std::numeric_limits<double>::infinity(), near);
+  Vec3 feasible = geometry::project_to_free_side(near, y).x;
+  if (dimension_ == 2) feasible[2] = 0;
+  return feasible;
+}
+
+void ObstacleConstraints::project(std::span<double> x) const {
+  if (obstacles_.empty()) return;
+  parallel_for(nodes_, grain, [&](std::size_t i) {
+    if (fixed_[i]) return;
+    bool moved = false;
+    const Vec3 y = project_node(i, point(x, i), moved);
+    if (moved) std::copy_n(y.data(), dimension_, x.data() + i * static_cast<std::size_t>(dimension_));
+  });
+}
+
+// DP at x: I − nnᵀ − φ∇²φ for one violated or held smooth constraint; the tangent space of the surfaces at
+// P(x) where there are several.
+Mat3 ObstacleConstraints::derivative(std::size_t node, const Vec3& x) const {
+  thread_local std::vector<geometry::LevelSetSample> features;
+  bool moved = false;
+  const Vec3 y = project_node(node, x, moved);
+  if (!moved) return Mat3::Identity();
+  features.clear();
+  int owner = -1, owners = 0;
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (!contains(bounds_[b], y, touching_)) continue;
+    const std::size_t before = features.size();
+    obstacles_[b].shape->free_features(y, touching_, features);
+    if (features.size() == before) continue;
+    owner = static_cast<int>(b);
+    ++owners;
+  }
+  if (owners == 1 && features.size() == 1) {
+    const geometry::LevelSetSample at = obstacles_[static_cast<std::size_t>(owner)].shape->sample(x);
+    if (std::abs(at.gradient.dot(features[0].gradient)) > 1 - 1e-6) {
+      return Mat3::Identity() - at.gradient * at.gradient.transpose() - at.value * at.hessian;
+    }
+  }
+  std::vector<ActivePair> pairs;
+  for (const auto& feature : features)
+    pairs.push_back({static_cast<int>(node), 0, feature.gradient.normalized(), 0});
+  return tangent_projector(pairs);
+}
+
+void ObstacleConstraints::project_direction(std::span<const double> x, std::span<double> d) const {
+  if (obstacles_.empty()) return;
+  const auto b = static_cast<std::size_t>(dimension_);
+  parallel_for(nodes_, grain, [&](std::size_t i) {
+    if (fixed_[i]) return;
+    const Vec3 turned = derivative(i, point(x, i)) * point(d, i);
+    std::copy_n(turned.data(), b, d.data() + i * b);
+  });
+}
+
+void ObstacleConstraints::project_gradient(std::span<double> g) const {
+  const auto b = static_cast<std::size_t>(dimension_);
+  for (const ActiveNode& active : active_) {
+    const auto i = static_cast<std::size_t>(active.node);
+    const Vec3 tangential = active.tangent * point(g, i);
+    std::copy_n(tangential.data(), b, g.data() + i * b);
+  }
+}
+
+Mat3 ObstacleConstraints::curvature(optimize::HessianKind kind, const ActiveNode& active) const {
+  const Mat3 inside = -(active.tangent * active.curvature * active.tangent);
+  return kind == optimize::HessianKind::Raw ? inside : positive_part(inside);
+}
+
+namespace {
+
+template <int d>
+void project_blocks(const std::vector<int>& active_of_node, const auto& tangent_of,
+                    linalg::BlockMatrix& hessian) {
+  using Block = Eigen::Matrix<double, d, d, Eigen::RowMajor>;
+  const auto turn = [&](std::size_t row, std::size_t column, double* values) {
+    const int left = active_of_node[row], right = active_of_node[column];
+    if (left < 0 && right < 0) return;
+    Eigen::Map<Block> block(values);
+    if (left >= 0) block = (tangent_of(left).template topLeftCorner<d, d>() * block).eval();
+    if (right >= 0) block = (block * tangent_of(right).template topLeftCorner<d, d>()).eval();
+  };
+  const auto start = hessian.pattern().row_start();
+  const auto column = hessian.pattern().column();
+  parallel_for(static_cast<std::size_t>(hessian.pattern().rows()), grain, [&](std::size_t row) {
+    for (std::int64_t slot = start[row]; slot < start[row + 1]; ++slot) {
+      turn(row, static_cast<std::size_t>(column[static_cast<std::size_t>(slot)]), hessian.block(slot));
+    }
+  });
+  std::vector<linalg::Coupling> couplings;
+  for (const linalg::Coupling& coupling : hessian.couplings()) {
+    if (coupling.row < coupling.column) couplings.push_back(coupling);
+  }
+  if (couplings.empty()) return;
+  for (linalg::Coupling& coupling : couplings) {
+    turn(static_cast<std::size_t>(coupling.row), static_cast<std::size_t>(coupling.column),
+         coupling.block.data());
+  }
+  hessian.set_couplings(couplings);
+}
+
+}  // namespace
+
+void ObstacleConstraints::project_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) const {
+  if (active_.empty()) return;
+  const auto d = static_cast<Eigen::Index>(dimension_);
+  using Block = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+  const auto diagonal = [&](const ActiveNode& active) {
+    return Block(hessian.block(hessian.pattern().diagonal(active.node)), d, d);
+  };
+  std::vector<double> scale;
+  for (const ActiveNode& active : active_) scale.push_back(std::abs(diagonal(active).trace()) / dimension_);
+  const auto tangent_of = [&](int k) -> const Mat3& { return active_[static_cast<std::size_t>(k)].tangent; };
+  if (dimension_ == 3) {
+    project_blocks<3>(active_of_node_, tangent_of, hessian);
+  } else {
+    project_blocks<2>(active_of_node_, tangent_of, hessian);
+  }
+  for (std::size_t k = 0; k < active_.size(); ++k) {
+    const Mat3 normal = Mat3::Identity() - active_[k].tangent;
+    diagonal(active_[k]) += (curvature(kind, active_[k]) + scale[k] * normal).topLeftCorner(d, d);
+  }
+}
+
+void ObstacleConstraints::project_product(optimize::HessianKind kind, std::span<const double> direction,
+                                          std::span<const double> p, std::span<double> y) const {
+  const auto b = static_cast<std::size_t>(dimension_);
+  for (const ActiveNode& active : active_) {
+    const auto i = static_cast<std::size_t>(active.node);
+    const Vec3 along = point(p, i);
+    const Vec3 result =
+        active.tangent * point(y, i) + curvature(kind, active) * along + (point(direction, i) - along);
+    std::copy_n(result.data(), b, y.data() + i * b);
+  }
+}
+
+ObstacleConstraints::Penetration ObstacleConstraints::deepest(std::span<const double> x) const {
+  Penetration worst;
+  for (std::size_t i = 0; i < nodes_; ++i) {
+    if (fixed_[i]) continue;
+    const Vec3 p = point(x, i);
+    for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+      if (!contains(bounds_[b], p, 0)) continue;
+      const double depth = -obstacles_[b].shape->value(p);
+      if (depth > worst.depth) worst = {depth, static_cast<int>(i), static_cast<int>(b)};
+    }
+  }
+  return worst;
+}
+
+}  // namespace lope::matter

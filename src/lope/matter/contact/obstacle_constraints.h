@@ -1,0 +1,107 @@
+// Collisions with analytic obstacles as constraints φ_b(x_i) ≥ 0 on every free node i (OPT §3.2, §5.1).
+//
+// The objective is E(x) = E′(P(x)) with P(x) = x − φ∇φ for every violated or active pair. A touching pair is
+// active for one iteration if ∇E′·∇φ ≥ 0 there; an active pair is projected from both sides, so that a line
+// search slides along the surface, and lets go only at the next iteration. With n = ∇φ, Q = I − nnᵀ, g′ = ∇E′
+// and H′ its Hessian, the derivatives in the tangent space of the active pairs are Qg′ and Q(H′ −
+// (g′·n)∇²φ)Q. Deviations from OPT, which has one obstacle per node in mind and writes the full Hessian of
+// E′∘P:
+// - that Hessian is indefinite on every curved obstacle; the tangential part alone is not (NUMERICS §3). The
+// normal
+//   directions get a positive multiple of nnᵀ on the diagonal, so that a search direction has no normal part;
+// - edges and corners, of one obstacle or between several: the active pairs of a node are those that the
+// steepest
+//   descent, projected onto the cone of feasible directions, would press against; P leads onto their
+//   intersection;
+// - where a surface ends in a sharp edge, a pair whose normal has turned by more than 60° since the iteration
+// began is
+//   not held any more: the node has slid off the face;
+// - the projected Hessian keeps the positive part of −(g′·n)∇²φ only.
+//
+// In 2D the obstacles are cut by the plane z = 0. One thread at a time may call an object.
+#pragma once
+
+#include <lope/linalg/block_matrix.h>
+#include <lope/matter/contact/obstacle.h>
+#include <lope/optimize/objective.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lope::matter {
+
+// An active pair at the end of an iteration or a step.
+struct ActivePair {
+  int node = 0;
+  int obstacle = 0;
+  Vec3 normal = Vec3::Zero();  // ∇φ
+  double force = 0;            // (g′·n) ≥ 0, newtons: what the obstacle exerts along the normal
+};
+
+class ObstacleConstraints {
+ public:
+  // Pairs closer than `touching` (metres) touch.
+  ObstacleConstraints(int dimension, std::size_t nodes, double touching);
+
+  // `fixed` nodes are left alone. Nothing is active at first. Both spans live as long as the step.
+  void begin_step(std::span<const Obstacle> obstacles, std::span<const std::uint8_t> fixed);
+  bool any() const { return !obstacles_.empty(); }
+
+  // Registers the active set at x, g = ∇E′(x).
+  void register_active(std::span<const double> x, std::span<const double> g);
+  std::span<const ActivePair> active() const { return pairs_; }
+
+  // x ← P(x).
+  void project(std::span<double> x) const;
+  // d ← DP(x) d: the direction of the curve P(x + αd) at P(x).
+  void project_direction(std::span<const double> x, std::span<double> d) const;
+  // g ← Qg.
+  void project_gradient(std::span<double> g) const;
+  // H′ → Q(H′ − Σ(g′·n)∇²φ)Q + s(I − Q), s the mean of the diagonal of the node's block.
+  void project_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) const;
+  // y ← Q(y − Σ(g′·n)∇²φ p), where p = Q·direction and y = H′p, then + (I − Q)·direction.
+  void project_product(optimize::HessianKind kind, std::span<const double> direction,
+                       std::span<const double> p, std::span<double> y) const;
+
+  // Deepest violation max(−φ, 0) of any free node, and where.
+  struct Penetration {
+    double depth = 0;
+    int node = -1;
+    int obstacle = -1;
+  };
+  Penetration deepest(std::span<const double> x) const;
+
+ private:
+  // A node with active pairs [first, last) of pairs_.
+  struct ActiveNode {
+    int node = 0;
+    std::size_t first = 0, last = 0;
+    Vec3 point = Vec3::Zero();        // where it was when registered
+    Mat3 tangent = Mat3::Identity();  // Q
+    Mat3 curvature = Mat3::Zero();    // Σ(g′·n)∇²φ
+  };
+  struct Registered {
+    std::vector<ActiveNode> nodes;
+    std::vector<ActivePair> pairs;
+  };
+  Vec3 point(std::span<const double> x, std::size_t node) const;
+  void nearby(const Vec3& x, double reach, std::vector<const geometry::LevelSet*>& out) const;
+  void register_node(std::size_t node, const Vec3& x, const Vec3& g, Registered& out) const;
+  Vec3 hold(const ActiveNode& active, const Vec3& x) const;
+  Vec3 project_node(std::size_t node, const Vec3& x, bool& moved) const;
+  Mat3 derivative(std::size_t node, const Vec3& x) const;
+  Mat3 curvature(optimize::HessianKind kind, const ActiveNode& active) const;
+
+  int dimension_;
+  std::size_t nodes_;
+  double touching_;
+  std::span<const Obstacle> obstacles_;
+  std::span<const std::uint8_t> fixed_;
+  std::vector<geometry::Bounds> bounds_;  // per obstacle
+  std::vector<ActiveNode> active_;
+  std::vector<ActivePair> pairs_;
+  std::vector<int> active_of_node_;  // −1: none
+};
+
+}  // namespace lope::matter

@@ -12,6 +12,9 @@ namespace {
 
 int make_mesh(const std::string& input, const std::string& output, double edge) {
   const Stopwatch watch;
+  if (!output.empty()) {
+    if (const auto known = io::check_writable(output); !known) return complain(known.error());
+  }
   auto mesh = io::read_mesh(input);
   if (!mesh) return complain(mesh.error());
   if (edge > 0) {
@@ -24,12 +27,14 @@ int make_mesh(const std::string& input, const std::string& output, double edge) 
     if (!volume) return complain({fmt::format("{}: {}", input, volume.error().message), volume.error().trouble});
     mesh = std::move(volume);
   }
-  fmt::print("{}\n", geometry::describe(geometry::assess_quality(*mesh)));
+  const geometry::QualityReport quality = geometry::assess_quality(*mesh);
+  fmt::print("{}\n", geometry::describe(quality));
   if (!output.empty()) {
     if (const auto written = io::write_mesh(*mesh, output); !written) return complain(written.error());
     fmt::print("{} written in {:.1f} s\n", output, watch.seconds());
   }
-  return Done;
+  if (mesh->tetrahedra.empty() || quality.usable()) return Done;
+  return complain({fmt::format("{} cannot be simulated as it is: repair the elements named above", input), Trouble::Input});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <list>
+#include <optional>
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -85,9 +86,14 @@ Expected<bool> insert_loops(Triangulation& triangulation, const std::vector<std:
   return true;
 }
 
-// One point in each finite region that is outside the polygon or in a hole: reached from outside by crossing
-// an even number of constraints.
-std::list<Point> points_in_holes(const Triangulation& triangulation) {
+double area(const Triangulation& triangulation, Triangulation::Face_handle face) {
+  return CGAL::to_double(triangulation.triangle(face).area());
+}
+
+// One point in each part of the polygon: a region that is reached from outside by crossing an odd number of
+// constraints. The point is the centre of the region's largest triangle: that of a sliver along an edge that rounding
+// has bent could count as being on the other side.
+std::list<Point> points_inside(const Triangulation& triangulation) {
   using Face = Triangulation::Face_handle;
   std::unordered_map<Face, int> depth;
   std::vector<Face> front = {triangulation.infinite_face()};
@@ -96,15 +102,13 @@ std::list<Point> points_in_holes(const Triangulation& triangulation) {
     std::vector<Face> next;
     for (const Face start : front) {
       if (!depth.try_emplace(start, level).second) continue;
-      bool seeded = level % 2 == 1;
+      std::optional<Face> largest;
       std::vector<Face> stack = {start};
       while (!stack.empty()) {
         const Face face = stack.back();
         stack.pop_back();
-        if (!seeded && !triangulation.is_infinite(face)) {
-          seeds.push_back(CGAL::centroid(triangulation.triangle(face)));
-          seeded = level > 0;  // the unbounded region may reach several pockets inside the convex hull
-        }
+        if (!triangulation.is_infinite(face) && (!largest || area(triangulation, face) > area(triangulation, *largest)))
+          largest = face;
         for (int i = 0; i < 3; ++i) {
           const Face neighbour = face->neighbor(i);
           if (depth.contains(neighbour)) continue;
@@ -116,6 +120,7 @@ std::list<Point> points_in_holes(const Triangulation& triangulation) {
           }
         }
       }
+      if (level % 2 == 1 && largest) seeds.push_back(CGAL::centroid(triangulation.triangle(*largest)));
     }
     front = std::move(next);
   }
@@ -149,12 +154,13 @@ Expected<Mesh> mesh_polygon(const std::vector<std::vector<Vec2>>& loops, double 
     Triangulation triangulation;
     if (const auto inserted = insert_loops(triangulation, loops, edge); !inserted)
       return forward_error(inserted);
-    const std::list<Point> holes = points_in_holes(triangulation);
-    CGAL::refine_Delaunay_mesh_2(triangulation, holes.begin(), holes.end(),
-                                 Criteria(0.125, longest_per_edge * edge));
+    const std::list<Point> inside = points_inside(triangulation);
+    CGAL::refine_Delaunay_mesh_2(triangulation, inside.begin(), inside.end(),
+                                 Criteria(0.125, longest_per_edge * edge), true);
     CGAL::lloyd_optimize_mesh_2(triangulation, CGAL::parameters::max_iteration_number = smoothing_rounds,
-                                CGAL::parameters::seeds_begin = holes.begin(),
-                                CGAL::parameters::seeds_end = holes.end());
+                                CGAL::parameters::seeds_begin = inside.begin(),
+                                CGAL::parameters::seeds_end = inside.end(),
+                                CGAL::parameters::seeds_are_in_domain = true);
     Mesh mesh = to_mesh(triangulation);
     if (mesh.triangles.empty()) return input_error("the polygon has no area");
     return mesh;

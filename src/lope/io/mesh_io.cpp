@@ -5,6 +5,7 @@
 #include <lope/io/surface.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include <Eigen/Geometry>
@@ -128,22 +129,29 @@ Expected<Mesh> read_mesh(const fs::path& path) {
   return mesh;
 }
 
+Expected<void> check_writable(const fs::path& path) {
+  static constexpr std::array known{".msh", ".vtu", ".mesh", ".obj", ".ply", ".stl"};
+  const std::string extension = lower_extension(path);
+  if (std::find(known.begin(), known.end(), extension) != known.end()) return {};
+  return input_error(
+      "{}: meshes are written as .msh, .vtu, .mesh, .obj, .ply or .stl; choose one of these extensions",
+      path.string());
+}
+
 Expected<void> write_mesh(const Mesh& mesh, const fs::path& path, Encoding encoding) {
   const std::size_t labelled = mesh.tetrahedra.empty() ? mesh.triangles.size() : mesh.tetrahedra.size();
   if (!mesh.region.empty() && mesh.region.size() != labelled) {
     return input_error("{}: the mesh has {} regions for {} elements", path.string(), mesh.region.size(),
                        labelled);
   }
+  if (const auto known = check_writable(path); !known) return known;
   const std::string extension = lower_extension(path);
   if (extension == ".msh") return write_file(path, write_gmsh(mesh, encoding));
   if (extension == ".vtu") return write_file(path, write_vtu(mesh, encoding));
   if (extension == ".mesh") return write_file(path, write_medit(mesh));
   if (extension == ".obj") return write_file(path, write_obj(surface_mesh(mesh)));
   if (extension == ".ply") return write_file(path, write_ply(surface_mesh(mesh), encoding));
-  if (extension == ".stl") return write_file(path, write_stl(surface_mesh(mesh), encoding));
-  return input_error(
-      "{}: meshes are written as .msh, .vtu, .mesh, .obj, .ply or .stl; choose one of these extensions",
-      path.string());
+  return write_file(path, write_stl(surface_mesh(mesh), encoding));
 }
 
 }  // namespace lope::io

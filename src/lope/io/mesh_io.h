@@ -27,6 +27,9 @@ Expected<geometry::Mesh> read_mesh(const std::filesystem::path& path);
 
 enum class Encoding { Binary, Text };
 
+// Whether write_mesh() knows the extension; the error names those it knows.
+Expected<void> check_writable(const std::filesystem::path& path);
+
 // The format is that of the extension. OBJ and MEDIT are always text. Doubles survive a round trip exactly
 // (STL: the format has floats only). The surface formats (OBJ, PLY, STL) take the triangles, or the boundary
 // of the tetrahedra if there are none. The file is replaced atomically.

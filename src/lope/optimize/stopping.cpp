@@ -28,19 +28,24 @@ double nodewise_norm(const Objective& objective, linalg::ConstVector g) {
 
 }  // namespace
 
-double resolved_tolerance(const StoppingOptions& options, const Objective& objective) {
-  if (options.tolerance > 0) return options.tolerance;
-  switch (options.test) {
+double default_epsilon(StoppingTest test) {
+  switch (test) {
     case StoppingTest::Displacement:
-      return 1e-4 * objective.scales().length;
+      return 1e-4;
     case StoppingTest::CharacteristicGlobal:
       return 1e-5;
     case StoppingTest::CharacteristicNodewise:
       return 1e-7;
     case StoppingTest::GradientNorm:
-      return 1e-5;
+      return 1e-3;
   }
   return 0;
+}
+
+double resolved_tolerance(const StoppingOptions& options, const Objective& objective) {
+  if (options.tolerance > 0) return options.tolerance;
+  const double unit = options.test == StoppingTest::Displacement ? objective.scales().length : 1;
+  return unit * default_epsilon(options.test);
 }
 
 double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient) {

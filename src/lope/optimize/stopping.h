@@ -10,8 +10,11 @@
 
 namespace lope::optimize {
 
-// The tolerance that `options` means for this objective: its defaults are 10⁻⁴ of the body's size
-// (Displacement), 10⁻⁵ (CharacteristicGlobal), 10⁻⁷ (CharacteristicNodewise) and 10⁻⁵ newtons (GradientNorm).
+// 10⁻⁴ of the body's size (Displacement), 10⁻⁵ (CharacteristicGlobal), 10⁻⁷ (CharacteristicNodewise), 10⁻³ newtons
+// (GradientNorm).
+double default_epsilon(StoppingTest test);
+
+// The tolerance that `options` means for this objective.
 double resolved_tolerance(const StoppingOptions& options, const Objective& objective);
 
 // Left-hand side of a test that needs the gradient only. Not for Displacement.

@@ -2,6 +2,7 @@
 #include <lope/base/random.h>
 #include <lope/material/registry.h>
 #include <lope/optimize/methods.h>
+#include <lope/optimize/stopping.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/handle_motion.h>
 #include <lope/scene/obstacles.h>
@@ -163,16 +164,15 @@ optimize::StoppingOptions stopping(const Value& solver, const std::vector<step::
   struct Row {
     const char* word;
     StoppingTest test;
-    double epsilon;
   };
   static constexpr std::array<Row, 3> rows{
-      {{"characteristic", StoppingTest::CharacteristicGlobal, 1e-5},
-       {"characteristic-nodewise", StoppingTest::CharacteristicNodewise, 1e-7},
-       {"gradient", StoppingTest::GradientNorm, 1e-3}}};
+      {{"characteristic", StoppingTest::CharacteristicGlobal},
+       {"characteristic-nodewise", StoppingTest::CharacteristicNodewise},
+       {"gradient", StoppingTest::GradientNorm}}};
   const std::string& word = solver.text_at("tolerance");
   for (const Row& row : rows) {
     if (word == row.word)
-      return {row.test, solver.has("epsilon") ? solver.number_at("epsilon") : row.epsilon};
+      return {row.test, solver.has("epsilon") ? solver.number_at("epsilon") : optimize::default_epsilon(row.test)};
   }
   const double relative = solver.number_at("relative_accuracy") * smallest_size(bodies);
   return {StoppingTest::Displacement, solver.has("accuracy") ? solver.number_at("accuracy") : relative};

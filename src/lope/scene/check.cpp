@@ -45,6 +45,9 @@ class Checker {
 
   void times() {
     report_.steps = static_cast<std::size_t>(std::max(1.0, std::ceil(scene_.duration / model_.step - 1e-6)));
+    if (const double end = static_cast<double>(report_.steps) * model_.step; end > scene_.duration * (1 + 1e-6)) {
+      warn("time.duration: {:.6g} s is not a whole number of steps; the run ends at {:.6g} s", scene_.duration, end);
+    }
     const double steps_per_frame = 1 / (scene_.frame_rate * model_.step);
     const double rounded = std::max(1.0, std::round(steps_per_frame));
     report_.frames = 1 + static_cast<std::size_t>(static_cast<double>(report_.steps) / rounded);
@@ -157,45 +160,21 @@ class Checker {
 
   // Returns the number of vertices that some handle holds.
   std::size_t handles(const step::SolidBody& body) {
-    std::vector<int> owner(body.mesh.vertices.size(), -1);
-    std::size_t held_always = 0, held = 0;
+    std::vector<std::uint8_t> held(body.mesh.vertices.size(), 0);
+    std::size_t held_always = 0;
     for (std::size_t j = 0; j < body.handles.size(); ++j) {
       const step::Handle& handle = body.handles[j];
       if (handle.vertices.empty())
         fail("body '{}': handle {} holds no vertex; enlarge its region", body.name, j);
-      claims(body, j, owner);
+      for (const int i : handle.vertices) held[static_cast<std::size_t>(i)] = 1;
       speed(body, j);
       const bool always = handle.begin <= 0 && handle.end >= scene_.duration;
       held_always += always ? handle.vertices.size() : 0;
     }
-    for (const int who : owner) held += who >= 0 ? 1 : 0;
-    if (!owner.empty() && held_always >= owner.size()) {
+    if (!held.empty() && held_always >= held.size()) {
       warn("body '{}': all its vertices are scripted for the whole run; nothing is left to solve", body.name);
     }
-    return held;
-  }
-
-  // Two handles may not hold a vertex at the same time.
-  void claims(const step::SolidBody& body, std::size_t j, std::vector<int>& owner) {
-    const step::Handle& handle = body.handles[j];
-    std::size_t shared = 0;
-    int first = -1, other = -1;
-    for (const int i : handle.vertices) {
-      if (i < 0 || static_cast<std::size_t>(i) >= owner.size()) {
-        return fail("body '{}': handle {} names vertex {}, which does not exist", body.name, j, i);
-      }
-      int& who = owner[static_cast<std::size_t>(i)];
-      if (who >= 0) {
-        const step::Handle& before = body.handles[static_cast<std::size_t>(who)];
-        if (std::max(handle.begin, before.begin) < std::min(handle.end, before.end)) {
-          if (shared++ == 0) first = i, other = who;
-        }
-      }
-      who = static_cast<int>(j);
-    }
-    if (shared == 0) return;
-    fail("body '{}': handles {} and {} both hold {} vertices (the first is {}) at the same time", body.name,
-         other, j, shared, first);
+    return static_cast<std::size_t>(std::count(held.begin(), held.end(), 1));
   }
 
   // The farthest way of a corner of the handle's bounding box within one step.

@@ -306,6 +306,16 @@ TEST(Planar, PolygonWithAHole) {
   EXPECT_TRUE(assess_quality(*mesh).usable());
 }
 
+// Points on a slanted edge are rounded off it and leave slivers outside.
+TEST(Planar, SlantedEdges) {
+  for (const double edge : {0.3, 0.2, 0.1, 0.07}) {
+    const auto mesh = triangulate(Polygon{{{{0, 0}, {1, 0}, {0, 1}}}}, edge);
+    ASSERT_TRUE(mesh.has_value()) << edge << ": " << mesh.error().message;
+    EXPECT_NEAR(assess_quality(*mesh).volume, 0.5, 1e-12);
+    EXPECT_TRUE(assess_quality(*mesh).usable());
+  }
+}
+
 TEST(Planar, RefusesBadPolygons) {
   const auto message = [](const Polygon& polygon) {
     const auto mesh = triangulate(polygon, 0.1);

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int default_vertices = 900;  // per body, by --size
-constexpr int default_steps = 100;     // per scene, by --steps
+constexpr int default_steps = 60;      // per scene, by --steps
 
 // The overrides that give every body of the scene about `wanted` vertices at most.
 Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::vector<std::string>& overrides,
@@ -51,9 +51,9 @@ Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::v
     if (const scene::Value* lattice =
             parameters.kind == scene::ValueKind::Table ? parameters.find("lattice") : nullptr) {
       std::string counts;
-      for (const double count : lattice->as_numbers()) {
-        counts += fmt::format("{}{}", counts.empty() ? "" : ",",
-                              std::max(2L, std::lround(1 + (count - 1) / factor)));
+      for (const scene::Value& nodes : lattice->items) {
+        const double cells = static_cast<double>(nodes.integer - 1) / factor;
+        counts += fmt::format("{}{}", counts.empty() ? "" : ",", 1 + std::max(1L, std::lround(cells)));
       }
       result.push_back(fmt::format("body.{}.shape.{}.lattice=[{}]", i, word, counts));
     } else if (body.has("edge")) {
@@ -70,6 +70,7 @@ struct Row {
 
 std::string table_line(std::string_view scene, std::string_view method, const Calibration& c) {
   const auto part = [](const EstimateRecord& r) {
+    if (r.ratios.empty()) return fmt::format("{:>8} {:>7} {:>7}", "-", "-", "-");
     return fmt::format("{:>7.1f}% {:>7.2f} {:>7.2f}", 100 * r.bounded_fraction(), r.median_ratio(),
                        r.largest_ratio());
   };

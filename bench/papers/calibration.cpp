@@ -69,6 +69,7 @@ class CommonEstimate {
     gradient_.resize(x.size());
     error_.resize(x.size());
     objective.move_to(x);
+    if (objective.begin_iteration()) objective.move_to(x);
     objective.gradient(gradient_);
     jacobi_.update(objective.hessian(optimize::HessianKind::Projected));
     return optimize::estimate_displacement(objective.hessian(optimize::HessianKind::Raw), jacobi_, cg_,
@@ -131,7 +132,8 @@ std::string Calibration::trouble() const {
 }
 
 std::vector<optimize::Method> calibrated_methods() {
-  return {optimize::Method::Newton, optimize::Method::NewtonPcg, optimize::Method::Gast15};
+  using optimize::Method;
+  return {Method::Newton, Method::NewtonPcg, Method::Gast15, Method::LbfgsH, Method::LbfgsPd, Method::Dot};
 }
 
 std::vector<Calibration> calibrate(const step::Model& model, const std::vector<optimize::Method>& methods,
@@ -149,11 +151,18 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
   optimize::MinimizerOptions options;
   options.stopping = model.solver.stopping;
   options.max_iterations = model.solver.max_iterations;
+  std::vector<double> beginning;  // positions at the beginning of the step
   Refinement refinement;
   CommonEstimate common;
   for (std::int64_t i = 0; i < steps; ++i) {
     for (std::size_t k = 0; k < islands; ++k) {
       auto problem = simulation.step_problem(k, model.step);
+      beginning.clear();
+      for (const std::size_t body : simulation.bodies_of(k)) {
+        const std::vector<double>& x = simulation.state().bodies[body].x;
+        beginning.insert(beginning.end(), x.begin(), x.end());
+      }
+      options.reference = beginning;
       for (std::size_t m = 0; m < methods.size(); ++m) {
         Calibration& record = result[m];
         std::vector<double> x = problem.start;

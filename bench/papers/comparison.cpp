@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -109,6 +110,18 @@ render::LinePlot history_plot(const Comparison& comparison, bool against_time) {
   return plot;
 }
 
+// Whether a linear axis would flatten some of the curves.
+bool spans_decades(const std::vector<render::Series>& all) {
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0;
+  for (const render::Series& series : all) {
+    for (const double y : series.y) {
+      if (y > 0) smallest = std::min(smallest, y);
+      largest = std::max(largest, y);
+    }
+  }
+  return largest > 30 * smallest;
+}
+
 render::LinePlot step_plot(const Comparison& comparison, bool iterations) {
   render::LinePlot plot;
   plot.x = {.label = "step", .whole_numbers = true};
@@ -125,6 +138,7 @@ render::LinePlot step_plot(const Comparison& comparison, bool iterations) {
     }
     plot.series.push_back(std::move(series));
   }
+  plot.y.logarithmic = spans_decades(plot.series);
   return plot;
 }
 
@@ -160,9 +174,10 @@ json summary_json(const Comparison& comparison) {
 // Replays in a process of its own, which writes the result into the folder.
 Expected<scene::Replay> replay_apart(const ComparisonOptions& options, optimize::Method method) {
   const std::string name(optimize::name_of(method));
-  const std::vector<std::string> arguments = {
+  std::vector<std::string> arguments = {
       "compare",   (options.folder / "scene.toml").string(), "--replay", name, "-o", options.folder.string(),
       "--history", std::to_string(options.history_step)};
+  if (!options.progress) arguments.emplace_back("--quiet");
   const auto code = run_program(options.program.string(), arguments);
   if (!code) return forward_error(code);
   if (*code != 0) return environment_error("the replay with '{}' failed with exit code {}", name, *code);

@@ -330,7 +330,7 @@ TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
 // A mesh large enough for several chunks of every parallel loop, and every method, for a few steps: first the
 // stretched and twisted motion, then free flight.
 class GoldenMethods : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, GoldenMethods, testing::Values("newton", "newton-pcg", "gast15"),
+INSTANTIATE_TEST_SUITE_P(All, GoldenMethods, testing::Values("newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot", "dot-printed", "lbfgs-ic", "auto"),
                          [](const auto& chosen) {
                            std::string name = chosen.param;
                            std::erase(name, '-');

@@ -30,7 +30,7 @@ step::Model twisted_bar(material::Density density) {
 // All but plain Newton, which may diverge.
 constexpr optimize::Method all_methods[] = {
     optimize::Method::Newton,  optimize::Method::NewtonPcg, optimize::Method::Gast15,      optimize::Method::LbfgsH,
-    optimize::Method::LbfgsPd, optimize::Method::Dot,       optimize::Method::LbfgsCg,     optimize::Method::LbfgsJacobi,
+    optimize::Method::LbfgsPd, optimize::Method::Dot, optimize::Method::DotPrinted,       optimize::Method::LbfgsCg,     optimize::Method::LbfgsJacobi,
     optimize::Method::LbfgsIc,
 };
 

@@ -16,8 +16,8 @@ struct Corners {
   std::array<double, 4> weight;
 };
 
-// In the simplex of a cube that holds a point of fractional coordinates f, one walks from the lower corner along the
-// axes in the order of falling f.
+// In the simplex of a cube that holds a point of fractional coordinates f, one walks from the lower corner
+// along the axes in the order of falling f.
 Corners corners(const Vec3& point, const Vec3& origin, double spacing, int dimension) {
   GridNode cell = {};
   std::array<double, 3> fraction = {};
@@ -33,7 +33,8 @@ Corners corners(const Vec3& point, const Vec3& origin, double spacing, int dimen
   Corners result = {};
   double previous = 1;
   for (int k = 0; k <= dimension; ++k) {
-    const double next = k < dimension ? fraction[static_cast<std::size_t>(axis[static_cast<std::size_t>(k)])] : 0;
+    const double next =
+        k < dimension ? fraction[static_cast<std::size_t>(axis[static_cast<std::size_t>(k)])] : 0;
     result.node[static_cast<std::size_t>(k)] = cell;
     result.weight[static_cast<std::size_t>(k)] = previous - next;
     if (k < dimension) ++cell[static_cast<std::size_t>(axis[static_cast<std::size_t>(k)])];
@@ -51,7 +52,8 @@ GridEmbedding embed(std::span<const Vec3> points, int dimension, const Vec3& ori
   for (const Vec3& point : points) {
     all.push_back(corners(point, origin, spacing, dimension));
     for (int k = 0; k <= dimension; ++k) {
-      if (all.back().weight[static_cast<std::size_t>(k)] > 0) number[all.back().node[static_cast<std::size_t>(k)]] = 0;
+      if (all.back().weight[static_cast<std::size_t>(k)] > 0)
+        number[all.back().node[static_cast<std::size_t>(k)]] = 0;
     }
   }
   for (auto& [node, id] : number) id = result.nodes++;

@@ -1,8 +1,9 @@
-// Points in a regular grid: which grid nodes surround a point, and with which weights they interpolate it linearly.
+// Points in a regular grid: which grid nodes surround a point, and with which weights they interpolate it
+// linearly.
 //
 // Every cube (square) of the grid is cut into d! simplices along its main diagonal (Kuhn 1960), so that the
-// interpolation is continuous, reproduces affine functions and needs d + 1 nodes per point. Only nodes that some point
-// uses exist.
+// interpolation is continuous, reproduces affine functions and needs d + 1 nodes per point. Only nodes that
+// some point uses exist.
 #pragma once
 
 #include <lope/math/types.h>
@@ -24,7 +25,8 @@ struct GridEmbedding {
   std::vector<Place> places;
 };
 
-// `dimension` is 2 (z is ignored) or 3. The spacing is chosen so that there are about `wanted` nodes, at least one cube.
+// `dimension` is 2 (z is ignored) or 3. The spacing is chosen so that there are about `wanted` nodes, at
+// least one cube.
 GridEmbedding embed_in_grid(std::span<const Vec3> points, int dimension, int wanted);
 
 }  // namespace lope::geometry

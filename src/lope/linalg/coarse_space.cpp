@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t coarse_grain = 8;
 constexpr std::size_t row_grain = 4096;
+constexpr std::size_t product_grain = 1024;
 constexpr double relative_shift = 1e-8;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -35,19 +36,35 @@ void CoarseSpace::prepare(const BlockMatrix& matrix) {
       child_weight_[at] = p.weight[index(k)];
     }
   }
+  // The columns of A P.
   const BlockPattern& fine = matrix.pattern();
+  product_start_.assign(1, 0);
+  product_column_.clear();
+  std::vector<int> row;
+  for (std::size_t i = 0; i + 1 < p.start.size(); ++i) {
+    row.clear();
+    for (std::int64_t slot = fine.row_start()[i]; slot < fine.row_start()[i + 1]; ++slot) {
+      const auto j = index(fine.column()[index(slot)]);
+      row.insert(row.end(), p.column.begin() + p.start[j], p.column.begin() + p.start[j + 1]);
+    }
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    product_column_.insert(product_column_.end(), row.begin(), row.end());
+    product_start_.push_back(static_cast<std::int64_t>(product_column_.size()));
+  }
+  const auto b2 = index(matrix.block_size() * matrix.block_size());
+  product_.resize(product_column_.size() * b2);
+
   std::vector<std::vector<int>> rows(columns);
-  parallel_for(columns, coarse_grain, [&](std::size_t a) {
-    std::vector<int>& row = rows[a];
-    row.push_back(static_cast<int>(a));
-    for (int c = child_start_[a]; c < child_start_[a + 1]; ++c) {
+  parallel_for(columns, coarse_grain, [&](std::size_t coarse_row) {
+    std::vector<int>& list = rows[coarse_row];
+    list.push_back(static_cast<int>(coarse_row));
+    for (int c = child_start_[coarse_row]; c < child_start_[coarse_row + 1]; ++c) {
       const auto i = index(child_[index(c)]);
-      for (std::int64_t slot = fine.row_start()[i]; slot < fine.row_start()[i + 1]; ++slot) {
-        const auto j = index(fine.column()[index(slot)]);
-        row.insert(row.end(), p.column.begin() + p.start[j], p.column.begin() + p.start[j + 1]);
-      }
-      std::sort(row.begin(), row.end());
-      row.erase(std::unique(row.begin(), row.end()), row.end());
+      list.insert(list.end(), product_column_.begin() + product_start_[i],
+                  product_column_.begin() + product_start_[i + 1]);
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
     }
   });
   coarse_.emplace(BlockPattern::from_rows(rows), matrix.block_size());
@@ -71,28 +88,50 @@ void CoarseSpace::find_coupled_rows(const BlockMatrix& matrix) {
 }
 
 template <int b>
-void CoarseSpace::assemble(const BlockMatrix& matrix) {
+void CoarseSpace::multiply_rows(const BlockMatrix& matrix) {
   const Prolongation& p = prolongation_;
-  const BlockPattern &fine = matrix.pattern(), &coarse = coarse_->pattern();
-  parallel_chunks(index(p.columns), coarse_grain, [&](std::size_t begin, std::size_t end) {
-    std::vector<std::int64_t> place(index(p.columns), -1);  // of a column in the row at hand
+  const BlockPattern& fine = matrix.pattern();
+  parallel_chunks(coupled_.size(), product_grain, [&](std::size_t begin, std::size_t end) {
+    std::vector<double*> place(index(p.columns), nullptr);  // of a column in the row at hand
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!coupled_[i]) continue;
+      double* row = product_.data() + product_start_[i] * b * b;
+      for (std::int64_t k = product_start_[i]; k < product_start_[i + 1]; ++k) {
+        place[index(product_column_[index(k)])] = row + (k - product_start_[i]) * b * b;
+      }
+      std::fill(row, row + (product_start_[i + 1] - product_start_[i]) * b * b, 0.0);
+      for (std::int64_t slot = fine.row_start()[i]; slot < fine.row_start()[i + 1]; ++slot) {
+        const auto j = index(fine.column()[index(slot)]);
+        if (!coupled_[j]) continue;
+        const double* block = matrix.block(slot);
+        for (int k = p.start[j]; k < p.start[j + 1]; ++k) {
+          const double weight = p.weight[index(k)];
+          double* target = place[index(p.column[index(k)])];
+          for (int e = 0; e < b * b; ++e) target[e] += weight * block[e];
+        }
+      }
+    }
+  });
+}
+
+template <int b>
+void CoarseSpace::assemble() {
+  const BlockPattern& coarse = coarse_->pattern();
+  parallel_chunks(index(prolongation_.columns), coarse_grain, [&](std::size_t begin, std::size_t end) {
+    std::vector<double*> place(index(prolongation_.columns), nullptr);  // of a column in the row at hand
     for (std::size_t a = begin; a < end; ++a) {
       for (std::int64_t slot = coarse.row_start()[a]; slot < coarse.row_start()[a + 1]; ++slot) {
-        place[index(coarse.column()[index(slot)])] = slot;
+        place[index(coarse.column()[index(slot)])] = coarse_->block(slot);
         std::fill_n(coarse_->block(slot), b * b, 0.0);
       }
       for (int c = child_start_[a]; c < child_start_[a + 1]; ++c) {
         const auto i = index(child_[index(c)]);
         if (!coupled_[i]) continue;
-        for (std::int64_t slot = fine.row_start()[i]; slot < fine.row_start()[i + 1]; ++slot) {
-          const auto j = index(fine.column()[index(slot)]);
-          if (!coupled_[j]) continue;
-          const double* block = matrix.block(slot);
-          for (int k = p.start[j]; k < p.start[j + 1]; ++k) {
-            const double weight = child_weight_[index(c)] * p.weight[index(k)];
-            double* target = coarse_->block(place[index(p.column[index(k)])]);
-            for (int e = 0; e < b * b; ++e) target[e] += weight * block[e];
-          }
+        const double weight = child_weight_[index(c)];
+        for (std::int64_t k = product_start_[i]; k < product_start_[i + 1]; ++k) {
+          const double* block = product_.data() + k * b * b;
+          double* target = place[index(product_column_[index(k)])];
+          for (int e = 0; e < b * b; ++e) target[e] += weight * block[e];
         }
       }
     }
@@ -113,7 +152,13 @@ void CoarseSpace::regularise() {
 bool CoarseSpace::update(const BlockMatrix& matrix) {
   if (pattern_id_ != matrix.pattern().id()) prepare(matrix);
   find_coupled_rows(matrix);
-  matrix.block_size() == 3 ? assemble<3>(matrix) : assemble<2>(matrix);
+  if (matrix.block_size() == 3) {
+    multiply_rows<3>(matrix);
+    assemble<3>();
+  } else {
+    multiply_rows<2>(matrix);
+    assemble<2>();
+  }
   regularise();
   return factor_.update(*coarse_);
 }

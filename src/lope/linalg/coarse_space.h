@@ -1,9 +1,9 @@
 // The correction in a coarse space: z += P (Pᵀ A P)⁻¹ Pᵀ r, exact in the span of the columns of P.
 //
-// P is a scalar matrix, applied to every component of the blocks. Rows of A that are decoupled from all others (fixed
-// nodes) take no part. The coarse matrix is assembled by coarse rows, in a fixed order, and factorised in double
-// precision after a relative shift of its diagonal, because functions may be linearly dependent on the few rows that
-// they share.
+// P is a scalar matrix, applied to every component of the blocks. Rows of A that are decoupled from all
+// others (fixed nodes) take no part. A P is formed by rows and then Pᵀ (A P) by coarse rows, both in a fixed
+// order; the coarse matrix is factorised in double precision after a relative shift of its diagonal, because
+// functions may be linearly dependent on the few rows that they share.
 #pragma once
 
 #include <lope/linalg/sparse_cholesky.h>
@@ -39,21 +39,26 @@ class CoarseSpace {
   void prepare(const BlockMatrix& matrix);
   void find_coupled_rows(const BlockMatrix& matrix);
   template <int b>
-  void assemble(const BlockMatrix& matrix);
+  void multiply_rows(const BlockMatrix& matrix);
+  template <int b>
+  void assemble();
   void regularise();
 
   Prolongation prolongation_;
   std::uint64_t pattern_id_ = 0;
   std::vector<int> child_start_, child_;  // the rows of every column
   std::vector<double> child_weight_;
-  std::vector<std::uint8_t> coupled_;  // per row of the matrix
+  std::vector<std::uint8_t> coupled_;        // per row of the matrix
+  std::vector<std::int64_t> product_start_;  // A P by rows: columns and blocks
+  std::vector<int> product_column_;
+  std::vector<double> product_;
   std::optional<BlockMatrix> coarse_;
   SparseCholesky<double> factor_;
   std::vector<double> right_, solution_;
 };
 
-// A local approximate inverse and a coarse correction, added up: D + P (Pᵀ A P)⁻¹ Pᵀ (two-level Schwarz methods;
-// Toselli & Widlund 2005, §2.5). Symmetric and definite if the local one is.
+// A local approximate inverse and a coarse correction, added up: D + P (Pᵀ A P)⁻¹ Pᵀ (two-level Schwarz
+// methods; Toselli & Widlund 2005, §2.5). Symmetric and definite if the local one is.
 class TwoLevel final : public Preconditioner {
  public:
   TwoLevel(std::unique_ptr<Preconditioner> local, Prolongation coarse) : local_(std::move(local)) {

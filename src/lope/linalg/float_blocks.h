@@ -1,8 +1,9 @@
-// Arithmetic with blocks of at most 3×3 single-precision numbers, stored row-major in `stride` floats, and vectors of
-// four floats per block row (the last unused): an implementation detail of the single-precision operators of this room.
+// Arithmetic with blocks of at most 3×3 single-precision numbers, stored row-major in `stride` floats, and
+// vectors of four floats per block row (the last unused): an implementation detail of the single-precision
+// operators of this room.
 //
-// A row of a block is read as four floats; the fourth belongs to the next row and meets a lane that nothing reads. Arrays
-// of blocks therefore end with `padding` further floats.
+// A row of a block is read as four floats; the fourth belongs to the next row and meets a lane that nothing
+// reads. Arrays of blocks therefore end with `padding` further floats.
 #pragma once
 
 #include <cstring>

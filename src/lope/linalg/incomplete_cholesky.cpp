@@ -32,11 +32,12 @@ Block<b> block_at(const std::vector<float>& values, std::int64_t k) {
 }
 template <int b>
 void set_block(std::vector<float>& values, std::int64_t k, const Block<b>& block) {
-  Eigen::Map<FloatBlock<b>>{values.data() + k * b * b} = block.template cast<float>();
+  Eigen::Map<FloatBlock<b>>{values.data() + k* b* b} = block.template cast<float>();
 }
 
 // Appends the rows connected to `root` to `order` by breadth-first search; marks them with `mark`.
-void search_from(const BlockPattern& pattern, int root, int mark, std::vector<int>& seen, std::vector<int>& order) {
+void search_from(const BlockPattern& pattern, int root, int mark, std::vector<int>& seen,
+                 std::vector<int>& order) {
   std::size_t next = order.size();
   order.push_back(root);
   seen[index(root)] = mark;
@@ -154,7 +155,8 @@ void IncompleteCholesky::solve(ConstVector r, Vector z) {
       for (int c = 0; c < b; ++c) {
         right[c] = static_cast<float>(r[index(order_[index(i)]) * b + index(c)]) - sum.entry(c);
       }
-      float_blocks::store(x + 4 * i, float_blocks::product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b, right));
+      float_blocks::store(x + 4 * i,
+                          float_blocks::product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b, right));
     }
     for (int i = end - 1; i >= begin; --i) {
       const Four xi = float_blocks::transposed_product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b,
@@ -162,8 +164,8 @@ void IncompleteCholesky::solve(ConstVector r, Vector z) {
       for (int c = 0; c < b; ++c) z[index(order_[index(i)]) * b + index(c)] = xi[c];
       for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
         float* target = x + 4 * column_[index(k)];
-        float_blocks::store(target, float_blocks::load(target) - float_blocks::transposed_product<b>(
-                                                                     lower_.data() + k * b * b, xi));
+        float_blocks::store(target, float_blocks::load(target) -
+                                        float_blocks::transposed_product<b>(lower_.data() + k * b * b, xi));
       }
     }
   });

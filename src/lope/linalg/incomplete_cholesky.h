@@ -1,10 +1,10 @@
-// Incomplete Cholesky factorisation without fill, in blocks: A ≈ L Lᵀ with L on the pattern of A (Meijerink & van der
-// Vorst 1977), stored in single precision.
+// Incomplete Cholesky factorisation without fill, in blocks: A ≈ L Lᵀ with L on the pattern of A (Meijerink &
+// van der Vorst 1977), stored in single precision.
 //
-// Deviations: the rows are taken in the order of a breadth-first search (Cuthill & McKee 1969) and cut into ranges of
-// fixed length, and entries between ranges are dropped, so that ranges run in parallel and the result does not depend
-// on the threads; where a pivot block is not positive definite the factorisation is repeated with a larger multiple of
-// the diagonal added (Manteuffel 1980).
+// Deviations: the rows are taken in the order of a breadth-first search (Cuthill & McKee 1969) and cut into
+// ranges of fixed length, and entries between ranges are dropped, so that ranges run in parallel and the
+// result does not depend on the threads; where a pivot block is not positive definite the factorisation is
+// repeated with a larger multiple of the diagonal added (Manteuffel 1980).
 #pragma once
 
 #include <lope/linalg/preconditioner.h>

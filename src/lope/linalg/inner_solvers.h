@@ -9,8 +9,8 @@
 
 namespace lope::linalg {
 
-// (L ⊗ I)⁻¹ for a scalar matrix L (block size 1): every component of the vector is solved with the same factor. The
-// initialiser of LBFGS-PD (Liu et al. 2017; DOT §3).
+// (L ⊗ I)⁻¹ for a scalar matrix L (block size 1): every component of the vector is solved with the same
+// factor. The initialiser of LBFGS-PD (Liu et al. 2017; DOT §3).
 template <class T>
 class ComponentwiseCholesky final : public Preconditioner {
  public:

@@ -1,7 +1,8 @@
-// A copy of a block matrix in single precision, for iterative solves that need no more: half the memory to read.
+// A copy of a block matrix in single precision, for iterative solves that need no more: half the memory to
+// read.
 //
-// Relative rounding of 10⁻⁷ in the entries and the sums: good for search directions, not for what decides about
-// convergence.
+// Relative rounding of 10⁻⁷ in the entries and the sums: good for search directions, not for what decides
+// about convergence.
 #pragma once
 
 #include <lope/linalg/block_matrix.h>

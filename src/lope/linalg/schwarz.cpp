@@ -30,7 +30,8 @@ void Schwarz<T>::prepare(const BlockMatrix& matrix) {
   copies_.resize(row_of_copy_.size());
   std::vector<int> next(copies_start_.begin(), copies_start_.end() - 1);
   for (std::size_t k = 0; k < row_of_copy_.size(); ++k) {
-    copies_[static_cast<std::size_t>(next[static_cast<std::size_t>(row_of_copy_[k])]++)] = static_cast<int>(k);
+    copies_[static_cast<std::size_t>(next[static_cast<std::size_t>(row_of_copy_[k])]++)] =
+        static_cast<int>(k);
   }
   before_.resize(rows);
   after_.resize(rows);

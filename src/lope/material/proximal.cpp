@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 namespace lope::material {
@@ -32,7 +33,8 @@ class LocalProblem {
     return result;
   }
 
-  // −H⁻¹g with the eigenvalues of H replaced by their magnitudes, at least a tenth of the weight.
+  // −H⁻¹g; where H is not positive definite its eigenvalues are replaced by their magnitudes, at least a
+  // tenth of the weight.
   Vec<d> direction(const Vec<d>& sigma, const Vec<d>& g) const {
     StretchHessian<double, d> h;
     Model::template hessian<double, d>(lame_, column(sigma), h);
@@ -40,6 +42,7 @@ class LocalProblem {
     for (int i = 0; i < d; ++i) {
       for (int j = 0; j < d; ++j) H(i, j) += h.stretch(i, j);
     }
+    if (const Eigen::LLT<Mat<d>> factor(H); factor.info() == Eigen::Success) return -factor.solve(g);
     const Eigen::SelfAdjointEigenSolver<Mat<d>> eigen(H);
     const Vec<d> scaled = (eigen.eigenvectors().transpose() * g)
                               .cwiseQuotient(eigen.eigenvalues().cwiseAbs().cwiseMax(0.1 * weight_));

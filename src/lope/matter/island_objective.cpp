@@ -158,6 +158,11 @@ double IslandObjective::largest_step(std::span<const double> direction) const {
   return smallest;
 }
 
+bool IslandObjective::keeps_its_hessian() const {
+  return terms_.empty() && std::all_of(bodies_.begin(), bodies_.end(),
+                                       [](const StepObjective* body) { return body->keeps_its_hessian(); });
+}
+
 std::vector<std::vector<int>> IslandObjective::cover(int parts) const {
   std::vector<std::vector<int>> all;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {

@@ -40,6 +40,7 @@ class IslandObjective final : public optimize::Objective {
   int block_size() const override { return dimension_; }
   std::span<const std::uint8_t> fixed_blocks() const override { return fixed_; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
+  bool keeps_its_hessian() const override;
 
   bool begin_iteration() override;
   void move_to(std::span<const double> x) override;

@@ -178,7 +178,7 @@ MinimizerSummary AdmmPd::minimize(Objective& objective, std::span<double> x,
   SplitObjective* split = objective.split();
   if (split == nullptr || objective.scalar_model().matrix == nullptr) {
     MinimizerSummary summary;
-    summary.reason = "admm-pd needs an objective that is a quadratic and a sum of local terms";
+    summary.reason = "admm-pd solves inertia and elasticity only: it knows no contact";
     return summary;
   }
   return Run(*this, objective, *split, x, options).minimize();

@@ -22,7 +22,8 @@ std::size_t blocks_of(const Objective& objective) {
 }
 
 template <class T>
-std::unique_ptr<linalg::Preconditioner> make_schwarz(const InverseOptions& options, const Objective& objective) {
+std::unique_ptr<linalg::Preconditioner> make_schwarz(const InverseOptions& options,
+                                                     const Objective& objective) {
   const std::size_t blocks = blocks_of(objective);
   std::vector<std::vector<int>> sets = objective.cover(subdomain_count(options, blocks));
   if (sets.empty()) {
@@ -34,7 +35,8 @@ std::unique_ptr<linalg::Preconditioner> make_schwarz(const InverseOptions& optio
   return schwarz;
 }
 
-std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options, const Objective& objective) {
+std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options,
+                                                   const Objective& objective) {
   switch (options.kind) {
     case InverseKind::BlockJacobi:
       return std::make_unique<linalg::BlockJacobi>();
@@ -66,15 +68,35 @@ int subdomain_count(const InverseOptions& options, std::size_t blocks) {
   return std::max(1, static_cast<int>(wanted + 0.5));
 }
 
+std::unique_ptr<linalg::Preconditioner> ApproximateInverse::made(const InverseOptions& options,
+                                                                 const Objective& objective) const {
+  std::unique_ptr<linalg::Preconditioner> result = make_level(options, objective);
+  if (options.coarse_size == 0 || !is_local(options.kind) || result->is_near_inverse()) return result;
+  const int functions = std::max(1, static_cast<int>(blocks_of(objective)) / options.coarse_size);
+  linalg::Prolongation coarse = objective.coarse_space(functions);
+  if (coarse.empty()) return result;
+  return std::make_unique<linalg::TwoLevel>(std::move(result), std::move(coarse));
+}
+
 void ApproximateInverse::make(const Objective& objective) {
-  preconditioner_ = make_level(options_, objective);
+  preconditioner_ = made(options_, objective);
+  in_double_.reset();
+  in_use_ = nullptr;
   scalar_version_ = 0;
   made_for_ = objective.size();
-  if (options_.coarse_size == 0 || !is_local(options_.kind) || preconditioner_->is_near_inverse()) return;
-  const int functions = std::max(1, static_cast<int>(blocks_of(objective)) / options_.coarse_size);
-  linalg::Prolongation coarse = objective.coarse_space(functions);
-  if (coarse.empty()) return;
-  preconditioner_ = std::make_unique<linalg::TwoLevel>(std::move(preconditioner_), std::move(coarse));
+}
+
+bool ApproximateInverse::update(const Objective& objective, const linalg::BlockMatrix& matrix) {
+  in_use_ = preconditioner_.get();
+  if (preconditioner_->update(matrix)) return true;
+  if (!options_.single_precision) return false;
+  if (!in_double_) {
+    InverseOptions options = options_;
+    options.single_precision = false;
+    in_double_ = made(options, objective);
+  }
+  in_use_ = in_double_.get();
+  return in_double_->update(matrix);
 }
 
 bool ApproximateInverse::renew_laplacian(Objective& objective) {
@@ -83,7 +105,7 @@ bool ApproximateInverse::renew_laplacian(Objective& objective) {
   if (model.matrix == nullptr) return false;
   if (model.version == scalar_version_) return true;
   scalar_version_ = 0;
-  if (!preconditioner_->update(*model.matrix)) return false;
+  if (!update(objective, *model.matrix)) return false;
   scalar_version_ = model.version;
   return true;
 }
@@ -96,7 +118,7 @@ bool ApproximateInverse::renew(Objective& objective) {
 bool ApproximateInverse::renew(Objective& objective, const linalg::BlockMatrix& projected) {
   if (!uses_hessian()) return renew_laplacian(objective);
   if (made_for_ != objective.size()) make(objective);
-  return preconditioner_->update(projected);
+  return update(objective, projected);
 }
 
 }  // namespace lope::optimize

@@ -1,5 +1,5 @@
-// The approximate inverses D ≈ H⁻¹ that minimisers choose from, and how each takes its numbers from an objective
-// (NUMERICS §4). The same objects initialise L-BFGS and precondition CG.
+// The approximate inverses D ≈ H⁻¹ that minimisers choose from, and how each takes its numbers from an
+// objective (NUMERICS §4). The same objects initialise L-BFGS and precondition CG.
 #pragma once
 
 #include <lope/linalg/preconditioner.h>
@@ -21,12 +21,14 @@ enum class InverseKind {
 
 struct InverseOptions {
   InverseKind kind = InverseKind::Cholesky;
-  bool single_precision = false;  // of factors
-  // Subdomains: blocks per subdomain. Their number follows from the size of the objective and nothing else, so that the
-  // result does not depend on the machine.
+  bool single_precision =
+      false;  // of factors; where that is not enough, the factor is made again in double precision
+  // Subdomains: blocks per subdomain. Their number follows from the size of the objective and nothing else,
+  // so that the result does not depend on the machine.
   int subdomain_size = 2000;
   int subdomains = 0;  // if positive: their number
-  // Blocks per function of the coarse space (0: no coarse space). For subdomains, incomplete Cholesky and block Jacobi.
+  // Blocks per function of the coarse space (0: no coarse space). For subdomains, incomplete Cholesky and
+  // block Jacobi.
   int coarse_size = 0;
   linalg::Weighting weighting = linalg::Weighting::Symmetric;
 };
@@ -35,23 +37,28 @@ class ApproximateInverse {
  public:
   explicit ApproximateInverse(const InverseOptions& options) : options_(options) {}
 
-  // Takes the numbers at the objective's current point; the first call chooses subdomains and coarse space. False: the matrix is not positive definite, or there is no
-  // memory for its factor.
+  // Takes the numbers at the objective's current point; the first call chooses subdomains and coarse space.
+  // False: the matrix is not positive definite, or there is no memory for its factor.
   bool renew(Objective& objective);
   // The same with the projected Hessian in hand.
   bool renew(Objective& objective, const linalg::BlockMatrix& projected);
   // After a successful renew().
-  linalg::Preconditioner& preconditioner() { return *preconditioner_; }
+  linalg::Preconditioner& preconditioner() { return *in_use_; }
   // Whether renew() reads the projected Hessian.
   bool uses_hessian() const { return options_.kind != InverseKind::Laplacian; }
 
  private:
   void make(const Objective& objective);
+  std::unique_ptr<linalg::Preconditioner> made(const InverseOptions& options,
+                                               const Objective& objective) const;
+  bool update(const Objective& objective, const linalg::BlockMatrix& matrix);
   bool renew_laplacian(Objective& objective);
 
   InverseOptions options_;
   std::unique_ptr<linalg::Preconditioner> preconditioner_;
-  std::size_t made_for_ = 0;  // size of the objective
+  std::unique_ptr<linalg::Preconditioner> in_double_;  // made when single precision fails
+  linalg::Preconditioner* in_use_ = nullptr;           // one of the two
+  std::size_t made_for_ = 0;                           // size of the objective
   std::uint64_t scalar_version_ = 0;
 };
 

@@ -10,8 +10,8 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 13> table = {{
-    {Method::Auto, "auto", "", "newton, or newton-pcg where a factor would be too large", true},
+constexpr std::array<MethodInfo, 14> table = {{
+    {Method::Auto, "auto", "", "newton for small problems, dot for large ones", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
@@ -22,19 +22,25 @@ constexpr std::array<MethodInfo, 13> table = {{
      "gast15 with the paper's constants and no preconditioner, for comparison", true},
     {Method::NewtonRaw, "newton-raw", "OPT §2",
      "plain Newton without any safeguard; diverges on hard steps, for comparison"},
-    {Method::LbfgsH, "lbfgs-h", "LBFGS-H of DOT §3", "L-BFGS initialised by a Cholesky factor of the projected Hessian"},
+    {Method::LbfgsH, "lbfgs-h", "LBFGS-H of DOT §3",
+     "L-BFGS initialised by a Cholesky factor of the projected Hessian"},
     {Method::LbfgsPd, "lbfgs-pd", "LBFGS-PD of DOT §3",
      "L-BFGS initialised by a scalar Laplacian, factorised once per simulation"},
-    {Method::Dot, "dot", "DOT", "L-BFGS initialised by Cholesky factors of overlapping subdomains"},
-    {Method::LbfgsCg, "lbfgs-cg", "inexact LBFGS-H", "L-BFGS initialised by block-Jacobi conjugate gradients"},
-    {Method::LbfgsJacobi, "lbfgs-jacobi", "DOT §4.1", "L-BFGS initialised by the diagonal blocks of the projected Hessian"},
+    {Method::Dot, "dot", "after DOT",
+     "projected Newton, conjugate gradients with incomplete subdomain factors and a coarse space", true},
+    {Method::DotPrinted, "dot-printed", "DOT",
+     "L-BFGS initialised by Cholesky factors of overlapping subdomains"},
+    {Method::LbfgsCg, "lbfgs-cg", "inexact LBFGS-H",
+     "L-BFGS initialised by block-Jacobi conjugate gradients"},
+    {Method::LbfgsJacobi, "lbfgs-jacobi", "DOT §4.1",
+     "L-BFGS initialised by the diagonal blocks of the projected Hessian"},
     {Method::LbfgsIc, "lbfgs-ic", "DOT §5.5", "L-BFGS initialised by an incomplete Cholesky factor"},
     {Method::AdmmPd, "admm-pd", "Overby et al. 2017",
      "ADMM over deformation gradients; seldom reaches tight accuracies, for comparison"},
 }};
 
-// Beyond this many unknowns a Cholesky factor of a solid is too large or too slow.
-constexpr std::size_t direct_limit = 300000;
+// Beyond this many unknowns a Cholesky factor of a solid costs more than it saves (docs/solvers.md).
+constexpr std::size_t direct_limit = 60000;
 
 std::unique_ptr<Minimizer> newton_pcg(const InverseOptions& inverse) {
   ProjectedNewtonOptions options;
@@ -47,6 +53,7 @@ std::unique_ptr<Minimizer> newton_pcg(const InverseOptions& inverse) {
 std::unique_ptr<Minimizer> lbfgs(InverseKind kind) {
   LbfgsOptions options;
   options.inverse.kind = kind;
+  options.inverse.single_precision = kind == InverseKind::Cholesky || kind == InverseKind::Laplacian;
   return std::make_unique<Lbfgs>(options);
 }
 
@@ -70,9 +77,10 @@ std::string_view name_of(Method method) { return info(method).name; }
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
   switch (method) {
     case Method::Auto:
-      return make_minimizer(unknowns <= direct_limit ? Method::Newton : Method::NewtonPcg, unknowns);
+      return make_minimizer(unknowns <= direct_limit ? Method::Newton : Method::Dot, unknowns);
     case Method::Newton:
-      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{});
+      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{
+          .inverse = {.kind = InverseKind::Cholesky, .single_precision = true}, .keep_between = true});
     case Method::NewtonPcg:
       return newton_pcg({.kind = InverseKind::BlockJacobi});
     case Method::Gast15:
@@ -86,6 +94,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
     case Method::LbfgsPd:
       return lbfgs(InverseKind::Laplacian);
     case Method::Dot:
+      return newton_pcg({.kind = InverseKind::IncompleteCholesky, .coarse_size = 60});
+    case Method::DotPrinted:
       return lbfgs(InverseKind::Subdomains);
     case Method::LbfgsCg:
       return lbfgs(InverseKind::Cg);

@@ -20,6 +20,7 @@ enum class Method {
   LbfgsH,
   LbfgsPd,
   Dot,
+  DotPrinted,
   LbfgsCg,
   LbfgsJacobi,
   LbfgsIc,
@@ -40,8 +41,8 @@ std::optional<Method> find_method(std::string_view name);
 const MethodInfo& info(Method method);
 std::string_view name_of(Method method);
 
-// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` up to 300,000
-// unknowns, beyond which its factor is large, then `newton-pcg`. The limit is a guess, not a measurement.
+// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` for small problems, then
+// `dot` (docs/solvers.md).
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns);
 
 }  // namespace lope::optimize

@@ -82,13 +82,21 @@ struct MinimizerSummary {
   bool converged() const { return outcome == Outcome::Converged; }
 };
 
-// Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island.
+// Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island. May also keep one model
+// of the Hessian with its numbers, if the objective says that this is possible (Objective::keeps_its_hessian): then the
+// point where it was built is all that a resumed simulation needs to go on with the same bits.
 class Minimizer {
  public:
   virtual ~Minimizer() = default;
   // Starts from x and leaves the best point found in x, whatever the outcome.
   virtual MinimizerSummary minimize(Objective& objective, std::span<double> x,
                                     const MinimizerOptions& options) = 0;
+  // Where the model that the next minimisation will use was built. Empty: nothing is kept.
+  virtual std::span<const double> kept_point() const { return {}; }
+  // Builds the model at that point again.
+  virtual void restore_kept(Objective& /*objective*/, std::span<const double> /*point*/) {}
+  // To be called when the next minimisation has other weights or other fixed blocks than the last one.
+  virtual void forget() {}
 };
 
 }  // namespace lope::optimize

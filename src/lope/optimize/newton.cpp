@@ -14,9 +14,12 @@ namespace {
 // here.
 constexpr int factored_estimate_limit = 30;
 
-// With a preconditioner that acts on smooth errors as well, |Dg| tells within a small factor how far the minimiser is;
-// below this many times the accuracy the raw Hessian is tried first.
+// With a preconditioner that acts on smooth errors as well, |Dg| tells within a small factor how far the
+// minimiser is; below this many times the accuracy the raw Hessian is tried first.
 constexpr double raw_first = 10;
+
+// CG iterations are cheap with such a preconditioner, compared with another Hessian.
+constexpr double global_tolerance = 0.1;
 
 // Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
 constexpr int minres_limit = 1000;
@@ -27,14 +30,17 @@ class ProjectedNewton::Run final : public DescentRun {
  public:
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
-    if (!my_.newton_.keep_between || my_.error_.size() != objective.size()) my_.inverse_ready_ = false;
+    if (!keeps() || my_.kept_point_.size() != objective.size()) {
+      my_.inverse_ready_ = false;
+      my_.kept_point_.clear();
+    }
     for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
   }
 
  private:
   // An estimate of the remaining displacement is a Newton direction with the raw Hessian: it is used where it
-  // can be trusted. Before the projected system is solved, one application of an inverse in hand tells whether this
-  // may be the last iterate.
+  // can be trusted. Before the projected system is solved, one application of an inverse in hand tells
+  // whether this may be the last iterate.
   Verdict find_direction() override {
     if (tests_displacement() && near_the_end()) {
       const Estimate estimated = estimate();
@@ -90,10 +96,14 @@ class ProjectedNewton::Run final : public DescentRun {
     return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
   }
 
+  bool keeps() const { return direct() && my_.newton_.keep_between && objective_.keeps_its_hessian(); }
+
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
     my_.fresh_iterations_ = -1;
+    my_.kept_point_.clear();
+    if (my_.inverse_ready_ && keeps()) my_.kept_point_.assign(x_.begin(), x_.end());
     return my_.inverse_ready_;
   }
 
@@ -116,7 +126,8 @@ class ProjectedNewton::Run final : public DescentRun {
 
   bool solve_iteratively(const linalg::BlockMatrix& hessian) {
     if ((my_.newton_.renew_always || !my_.inverse_ready_) && !renew(hessian)) return false;
-    const int used = conjugate_gradients(hessian, forcing(), options_.max_linear_iterations).iterations;
+    const double tolerance = inverse().is_global() ? std::min(global_tolerance, forcing()) : forcing();
+    const int used = conjugate_gradients(hessian, tolerance, options_.max_linear_iterations).iterations;
     if (my_.fresh_iterations_ < 0) {
       my_.fresh_iterations_ = used;
     } else if (used > 2 * my_.fresh_iterations_ + 10) {
@@ -132,8 +143,9 @@ class ProjectedNewton::Run final : public DescentRun {
     const auto product = [&](linalg::ConstVector p, linalg::Vector hp) {
       rounded ? my_.rounded_.multiply(p, hp) : hessian.multiply(p, hp);
     };
-    const linalg::CgSummary summary = my_.cg_.solve(product, inverse(), my_.right_, direction(),
-                                                    {.relative_tolerance = tolerance, .max_iterations = limit});
+    const linalg::CgSummary summary =
+        my_.cg_.solve(product, inverse(), my_.right_, direction(),
+                      {.relative_tolerance = tolerance, .max_iterations = limit});
     recorder_.count_solve(summary.iterations);
     return summary;
   }
@@ -144,6 +156,14 @@ class ProjectedNewton::Run final : public DescentRun {
 MinimizerSummary ProjectedNewton::minimize(Objective& objective, std::span<double> x,
                                            const MinimizerOptions& options) {
   return Run(*this, objective, x, options).minimize();
+}
+
+void ProjectedNewton::restore_kept(Objective& objective, std::span<const double> point) {
+  objective.move_to(point);
+  objective.begin_iteration();
+  inverse_ready_ = inverse_.renew(objective);
+  kept_point_.assign(point.begin(), point.end());
+  if (!inverse_ready_) kept_point_.clear();
 }
 
 MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x,

@@ -2,17 +2,20 @@
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
 // - Direct: by sparse Cholesky (`newton`), or
-// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg` with block Jacobi,
-//   inexact Newton).
+// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg` with block
+// Jacobi,
+//   inexact Newton), or min(0.1, …) with a two-level preconditioner (`dot`).
 // Deviations from PN as the papers use it:
-// - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than `kept_iterations`;
-//   another preconditioner is kept, if `renew_always` is false, until CG needs twice as many iterations as just after
-//   its renewal. Nothing is kept from one minimisation to the next, because the result would then depend on more than
-//   the state of the simulation and a resumed run would not have the same bits; `keep_between` does so all the same,
-//   for comparisons.
+// - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than
+// `kept_iterations`;
+//   another preconditioner is kept, if `renew_always` is false, until CG needs twice as many iterations as
+//   just after its renewal. With `keep_between` the factor also serves the next minimisations
+//   (Minimizer::kept_point).
 // - Where CG only looks for a direction, it multiplies by a single-precision copy of the Hessian.
-// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when it is
-//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils it.
+// - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
+// it is
+//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils
+//   it.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -30,21 +33,26 @@ enum class LinearSolver { Direct, Iterative };
 struct ProjectedNewtonOptions {
   LinearSolver solver = LinearSolver::Direct;
   InverseOptions inverse = {.kind = InverseKind::Cholesky};  // Direct needs Cholesky
-  int kept_iterations = 6;                                   // Direct: 0 makes a new factor for every iteration
-  bool renew_always = false;                                 // Iterative
+  int kept_iterations = 6;    // Direct: 0 makes a new factor for every iteration
+  bool renew_always = false;  // Iterative
   bool rounded_products = true;
-  bool keep_between = false;
+  bool keep_between = false;  // Direct
 };
 
 class ProjectedNewton final : public Minimizer {
  public:
-  explicit ProjectedNewton(const ProjectedNewtonOptions& options) : newton_(options), inverse_(options.inverse) {}
+  explicit ProjectedNewton(const ProjectedNewtonOptions& options)
+      : newton_(options), inverse_(options.inverse) {}
   MinimizerSummary minimize(Objective& objective, std::span<double> x,
                             const MinimizerOptions& options) override;
+  std::span<const double> kept_point() const override { return kept_point_; }
+  void restore_kept(Objective& objective, std::span<const double> point) override;
+  void forget() override { kept_point_.clear(); }
 
  private:
   class Run;
   ProjectedNewtonOptions newton_;
+  std::vector<double> kept_point_;
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
   int fresh_iterations_ = -1;  // CG iterations of the first solve after the last renewal (−1: none yet)

@@ -65,6 +65,9 @@ class Objective {
     return std::numeric_limits<double>::infinity();
   }
   virtual const CharacteristicScales& scales() const = 0;
+  // Whether the Hessian at a point is the same function of the point in all minimisations with the same weights and fixed
+  // blocks, so that a model of it may be kept from one to the next.
+  virtual bool keeps_its_hessian() const { return false; }
 
   // What approximate inverses of the Hessian may use (approximate_inverse.h). They may be called at any point.
 

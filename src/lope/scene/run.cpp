@@ -235,6 +235,7 @@ io::NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "previous_x", body.previous_x);
     arrays.add(name + "previous_v", body.previous_v);
     arrays.add(name + "a", body.a);
+    arrays.add(name + "model_x", body.model_x);
     arrays.add(name + "handles", std::vector<std::int64_t>{static_cast<std::int64_t>(body.anchors.size())});
     for (std::size_t j = 0; j < body.anchors.size(); ++j) arrays.add(fmt::format("{}anchor{}", name, j), body.anchors[j]);
   }
@@ -290,6 +291,7 @@ Expected<step::State> read_state(const fs::path& path) {
     body.previous_x = reader.numbers(name + "previous_x");
     body.previous_v = reader.numbers(name + "previous_v");
     body.a = reader.numbers(name + "a");
+    body.model_x = reader.numbers(name + "model_x");
     const auto handles = std::clamp<std::int64_t>(reader.single<std::int64_t>(name + "handles"), 0, 1 << 20);
     for (std::int64_t j = 0; j < handles && reader.result(); ++j) {
       body.anchors.push_back(reader.numbers(fmt::format("{}anchor{}", name, j)));

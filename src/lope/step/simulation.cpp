@@ -252,6 +252,9 @@ Expected<void> Simulation::restore(State state) {
                            model_.solids[i].mesh.vertices.size());
       }
     }
+    if (!saved.model_x.empty() && saved.model_x.size() != mine.x.size()) {
+      return input_error("body '{}' has a kept model of another size in the saved state", model_.solids[i].name);
+    }
     if (saved.anchors.size() != mine.anchors.size()) {
       return input_error("body '{}' has {} handles in the saved state, not the scene's {}",
                          model_.solids[i].name, saved.anchors.size(), mine.anchors.size());
@@ -386,6 +389,25 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
 
+// A model of the Hessian that was kept is of use only while the weights and the fixed nodes stay the same; after a
+// resumption it is built again. Called when the bodies of the island are set up for a step of length h.
+void Simulation::keep_model(Island& island, double h) {
+  bool same = state_.step > 0 && h == state_.previous_h && model_.scheme != Scheme::Bdf2;
+  std::vector<double> point;
+  for (const std::size_t i : island.bodies) {
+    for (const Handle& handle : model_.solids[i].handles) {
+      same = same && holds(handle, state_.time, h) == holds(handle, state_.time + h, h);
+    }
+    const std::vector<double>& part = state_.bodies[i].model_x;
+    point.insert(point.end(), part.begin(), part.end());
+  }
+  if (!same) {
+    island.minimizer->forget();
+  } else if (island.minimizer->kept_point().empty() && point.size() == island.objective->size()) {
+    island.minimizer->restore_kept(*island.objective, point);
+  }
+}
+
 StepReport Simulation::advance() { return advance(model_.step); }
 
 StepReport Simulation::advance(double h) {
@@ -407,13 +429,17 @@ StepReport Simulation::advance(double h) {
     IslandReport& result = step.islands.emplace_back();
     result.bodies = island.bodies;
     options.reference = problem.reference;
+    keep_model(island, h);
     result.solve = island.minimizer->minimize(problem.objective, problem.start, options);
     const bool failed = result.solve.outcome == optimize::Outcome::Failed;
     step.accepted = step.accepted && !failed && linalg::all_finite(problem.start);
-    std::span<const double> rest = problem.start;
+    std::span<const double> rest = problem.start, kept = island.minimizer->kept_point();
     for (const std::size_t i : island.bodies) {
       Body& body = *bodies_[i];
       const std::size_t size = body.objective->size();
+      const std::span<const double> part = kept.first(std::min(size, kept.size()));
+      body.next.model_x.assign(part.begin(), part.end());
+      kept = kept.subspan(part.size());
       finish_step(body.scheme, h, rest.first(size), body.fixed, body.terms, body.next);
       rest = rest.subspan(size);
     }

@@ -117,6 +117,7 @@ class Simulation {
   void make_islands();
   void move_obstacles(double h);
   void leave_obstacles(BodyState& body, const SolidBody& solid) const;
+  void keep_model(Island& island, double h);
   void prepare(std::size_t body, double h);
   void set_released_accelerations(std::size_t body);
   std::vector<double> initial_guess(Island& island, double h);

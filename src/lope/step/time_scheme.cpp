@@ -41,7 +41,7 @@ void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<cons
   terms.damping = damping_weight(scheme, h);
   terms.target.resize(n);
   terms.damping_target.resize(n);
-  const auto& [x, v, px, pv, a, anchors] = body;
+  const auto& [x, v, px, pv, a, anchors, model_x] = body;
   for (std::size_t k = 0; k < n; ++k) {
     double free = 0, mean = 0;
     switch (scheme) {

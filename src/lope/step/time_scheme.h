@@ -25,6 +25,7 @@ struct BodyState {
   std::vector<double> a;                       // accelerations (trapezoid)
   std::vector<std::vector<double>>
       anchors;  // per handle: where its vertices were when it took hold (3 per vertex)
+  std::vector<double> model_x;  // where the minimiser's kept model was built (optimize/minimizer.h); empty: none
 };
 
 struct SchemeTerms {

@@ -10,7 +10,8 @@ std::vector<Vec3> random_points(int count, int dimension) {
   std::vector<Vec3> points;
   for (int i = 0; i < count; ++i) {
     Vec3 p = Vec3::Zero();
-    for (int k = 0; k < dimension; ++k) p[k] = (k + 1) * random_unit(7, static_cast<std::uint64_t>(3 * i + k)) - 0.3;
+    for (int k = 0; k < dimension; ++k)
+      p[k] = (k + 1) * random_unit(7, static_cast<std::uint64_t>(3 * i + k)) - 0.3;
     points.push_back(p);
   }
   return points;
@@ -54,7 +55,8 @@ TEST(GridEmbedding, UsesAboutAsManyNodesAsWanted) {
     EXPECT_GE(grid.nodes, wanted / 3);
     std::vector<int> used(static_cast<std::size_t>(grid.nodes), 0);
     for (const auto& place : grid.places) {
-      for (std::size_t k = 0; k < 4; ++k) used[static_cast<std::size_t>(place.node[k])] += place.weight[k] > 0;
+      for (std::size_t k = 0; k < 4; ++k)
+        used[static_cast<std::size_t>(place.node[k])] += place.weight[k] > 0;
     }
     for (const int count : used) EXPECT_GT(count, 0);
   }

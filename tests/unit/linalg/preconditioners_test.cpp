@@ -1,4 +1,5 @@
-// Every approximate inverse: linear, symmetric and definite where it says so, deterministic, and of use to CG.
+// Every approximate inverse: linear, symmetric and definite where it says so, deterministic, and of use to
+// CG.
 #include <lope/base/parallel.h>
 #include <lope/linalg/coarse_space.h>
 #include <lope/linalg/conjugate_gradient.h>
@@ -47,8 +48,8 @@ Prolongation hats() {
   return p;
 }
 
-// A stiff matrix like that of an elastic body: a graph Laplacian with a random positive definite block per edge, and a
-// small mass. Row 5 is fixed: decoupled, with a large diagonal.
+// A stiff matrix like that of an elastic body: a graph Laplacian with a random positive definite block per
+// edge, and a small mass. Row 5 is fixed: decoupled, with a large diagonal.
 BlockMatrix elastic_like(int block_size, double mass) {
   BlockMatrix a = random_matrix(n, block_size, 0);
   const BlockPattern& pattern = a.pattern();
@@ -96,8 +97,10 @@ std::unique_ptr<Preconditioner> schwarz(int count, Weighting weighting, bool coa
 
 const Candidate candidates[] = {
     {"jacobi", 1e-10, [] { return std::unique_ptr<Preconditioner>(std::make_unique<BlockJacobi>()); }},
-    {"incomplete_cholesky", 1e-5, [] { return std::unique_ptr<Preconditioner>(std::make_unique<IncompleteCholesky>()); }},
-    {"cholesky", 1e-10, [] { return std::unique_ptr<Preconditioner>(std::make_unique<SparseCholesky<double>>()); }},
+    {"incomplete_cholesky", 1e-5,
+     [] { return std::unique_ptr<Preconditioner>(std::make_unique<IncompleteCholesky>()); }},
+    {"cholesky", 1e-10,
+     [] { return std::unique_ptr<Preconditioner>(std::make_unique<SparseCholesky<double>>()); }},
     {"schwarz", 1e-10, [] { return schwarz(4, Weighting::Symmetric, false); }},
     {"two_level_schwarz", 1e-10, [] { return schwarz(4, Weighting::Symmetric, true); }},
 };
@@ -162,7 +165,8 @@ TEST(Preconditioners, StrongerOnesNeedFewerIterations) {
   const BlockMatrix a = elastic_like(3, 1e-3);
   BlockJacobi jacobi;
   IncompleteCholesky incomplete;
-  const auto one_level = schwarz(8, Weighting::Symmetric, false), two_level = schwarz(8, Weighting::Symmetric, true);
+  const auto one_level = schwarz(8, Weighting::Symmetric, false),
+             two_level = schwarz(8, Weighting::Symmetric, true);
   const int weakest = iterations(jacobi, a);
   EXPECT_LT(iterations(incomplete, a), weakest);
   const int one = iterations(*one_level, a);

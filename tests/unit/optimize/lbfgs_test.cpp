@@ -13,7 +13,8 @@ constexpr int nodes = 60;
 // E = ½ (x − c)ᵀ A (x − c), A the Hessian of a chain at rest.
 class Quadratic final : public Objective {
  public:
-  Quadratic() : chain_(nodes, 100, 1), centre_(chain_.size()), difference_(chain_.size()), product_(chain_.size()) {
+  Quadratic()
+      : chain_(nodes, 100, 1), centre_(chain_.size()), difference_(chain_.size()), product_(chain_.size()) {
     for (std::size_t k = 2; k < centre_.size(); ++k) centre_[k] = random_unit(3, k);
     std::vector<double> rest(chain_.size(), 0.0);
     for (std::size_t i = 0; i < nodes; ++i) rest[2 * i] = static_cast<double>(i);
@@ -71,8 +72,8 @@ TEST(Lbfgs, SolvesAQuadraticInOneStepWithTheExactInverse) {
   EXPECT_LT(distance(x, objective.minimiser()), 1e-9);
 }
 
-// On a quadratic with exact line searches and a full window L-BFGS is CG with D as the preconditioner: it ends after as
-// many steps as D⁻¹A has distinct eigenvalues. Eq. 14 is the exact line search here.
+// On a quadratic with exact line searches and a full window L-BFGS is CG with D as the preconditioner: it
+// ends after as many steps as D⁻¹A has distinct eigenvalues. Eq. 14 is the exact line search here.
 TEST(Lbfgs, EndsAfterAsManyStepsAsThereAreInterfaces) {
   Quadratic objective;
   for (const auto weighting : {linalg::Weighting::Symmetric, linalg::Weighting::OneSided}) {

@@ -35,13 +35,13 @@ std::string method_name(const testing::TestParamInfo<Method>& info) {
 class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                          testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
-                                         Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::LbfgsCg,
+                                         Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::DotPrinted, Method::LbfgsCg,
                                          Method::LbfgsJacobi, Method::LbfgsIc),
                          method_name);
 class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
                          testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
-                                         Method::LbfgsPd, Method::Dot, Method::LbfgsCg, Method::LbfgsJacobi,
+                                         Method::LbfgsPd, Method::Dot, Method::DotPrinted, Method::LbfgsCg, Method::LbfgsJacobi,
                                          Method::LbfgsIc),
                          method_name);
 

@@ -22,6 +22,8 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
   std::shared_ptr<const linalg::BlockPattern> pattern() const override { return elements_.pattern(); }
   std::span<const std::uint8_t> fixed_blocks() const override { return setup_.fixed; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
+  // Lagged damping takes its matrix from the beginning of the step.
+  bool keeps_its_hessian() const override { return stiffness_damping_ == 0; }
 
   void begin_step(const StepSetup& setup) override;
   void move_to(std::span<const double> x) override;

@@ -147,7 +147,7 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
 INSTANTIATE_TEST_SUITE_P(All, Resume,
                          testing::Combine(testing::Values(std::string("backward-euler"), "bdf-2",
                                                           "trapezoid"),
-                                          testing::Values(std::string("newton"), "newton-pcg", "gast15")),
+                                          testing::Values(std::string("newton"), "newton-pcg", "gast15", "dot")),
                          [](const auto& chosen) {
                            std::string name =
                                fmt::format("{}_{}", std::get<0>(chosen.param), std::get<1>(chosen.param));

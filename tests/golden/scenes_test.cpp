@@ -282,7 +282,7 @@ void PrintTo(const SceneCase& chosen, std::ostream* out) { *out << chosen.name; 
 const std::vector<SceneCase>& cases() {
   static const std::vector<SceneCase> all = {
       {"bar_twist", {"body.bar.edge=8 cm", "time.duration=0.5 s"}, gathers_energy_of_torsion},
-      {"box_stack", {"time.duration=1.5 s"}, touches_with_little_penetration},
+      {"box_stack", {"time.duration=1.1 s"}, touches_with_little_penetration},
       {"cantilever", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"cantilever_2d", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"compressive_pulse", {"body.cube.shape.box.lattice=[6, 6, 6]"}, is_stretched_after_the_pulse},

@@ -160,7 +160,7 @@ Expected<Mesh> mesh_polygon(const std::vector<std::vector<Vec2>>& loops, double 
     CGAL::lloyd_optimize_mesh_2(triangulation, CGAL::parameters::max_iteration_number = smoothing_rounds,
                                 CGAL::parameters::seeds_begin = inside.begin(),
                                 CGAL::parameters::seeds_end = inside.end(),
-                                CGAL::parameters::seeds_are_in_domain = true);
+                                CGAL::parameters::mark = true);
     Mesh mesh = to_mesh(triangulation);
     if (mesh.triangles.empty()) return input_error("the polygon has no area");
     return mesh;

@@ -8,8 +8,10 @@
 namespace lope::matter {
 namespace {
 
-// Nodes nearer to an obstacle than this fraction of the smallest body touch it.
-constexpr double touching = 1e-9;
+// Nodes nearer to an obstacle than this fraction of the smallest body touch it: a hundredth of the default
+// accuracy. With rounding in its place, nodes that are released and caught again by turns can stop each other
+// (the zigzagging of projected gradients; Bertsekas 1982).
+constexpr double touching = 1e-6;
 
 std::shared_ptr<const linalg::BlockPattern> joint_pattern(const std::vector<StepObjective*>& bodies) {
   std::vector<std::shared_ptr<const linalg::BlockPattern>> parts;
@@ -166,8 +168,10 @@ bool IslandObjective::keeps_its_hessian() const {
 std::vector<std::vector<int>> IslandObjective::cover(int parts) const {
   std::vector<std::vector<int>> all;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    const double share = static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
-    std::vector<std::vector<int>> sets = bodies_[b]->cover(std::max(1, static_cast<int>(std::lround(share * parts))));
+    const double share =
+        static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
+    std::vector<std::vector<int>> sets =
+        bodies_[b]->cover(std::max(1, static_cast<int>(std::lround(share * parts))));
     if (sets.empty()) return {};
     for (std::vector<int>& set : sets) {
       for (int& node : set) node += static_cast<int>(first_node_[b]);
@@ -181,8 +185,10 @@ linalg::Prolongation IslandObjective::coarse_space(int functions) const {
   linalg::Prolongation all;
   all.start.push_back(0);
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    const double share = static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
-    const linalg::Prolongation body = bodies_[b]->coarse_space(std::max(1, static_cast<int>(std::lround(share * functions))));
+    const double share =
+        static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
+    const linalg::Prolongation body =
+        bodies_[b]->coarse_space(std::max(1, static_cast<int>(std::lround(share * functions))));
     if (body.empty()) return {};
     const int first = all.start.back();
     for (std::size_t i = 1; i < body.start.size(); ++i) all.start.push_back(first + body.start[i]);

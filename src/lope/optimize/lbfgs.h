@@ -4,7 +4,8 @@
 // Which D makes which method: Cholesky factor LBFGS-H, scalar Laplacian LBFGS-PD, subdomains DOT, and so on
 // (approximate_inverse.h). D is taken at options.reference, the beginning of the time step in a simulation.
 // - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped; if −D∇E is
-//   not one either, D is replaced by block Jacobi for the rest of the minimisation.
+//   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi until it is
+//   renewed.
 // - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
 //   `quadratic_first_step = false` starts at 1.
 // - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step goes far, a

@@ -16,8 +16,7 @@ constexpr std::array<MethodInfo, 14> table = {{
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
      "projected Newton, block-Jacobi conjugate gradients; little memory", true},
-    {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search",
-     true},
+    {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search", true},
     {Method::Gast15Printed, "gast15-printed", "OPT §3",
      "gast15 with the paper's constants and no preconditioner, for comparison", true},
     {Method::NewtonRaw, "newton-raw", "OPT §2",
@@ -40,13 +39,15 @@ constexpr std::array<MethodInfo, 14> table = {{
 }};
 
 // Beyond this many unknowns a Cholesky factor of a solid costs more than it saves (docs/solvers.md).
-constexpr std::size_t direct_limit = 60000;
+constexpr std::size_t direct_limit = 6000;
 
 std::unique_ptr<Minimizer> newton_pcg(const InverseOptions& inverse) {
+  const bool two_level = inverse.coarse_size > 0;
   ProjectedNewtonOptions options;
   options.solver = LinearSolver::Iterative;
   options.inverse = inverse;
-  options.renew_always = inverse.kind == InverseKind::BlockJacobi && inverse.coarse_size == 0;
+  options.renew_always = !two_level;  // block Jacobi costs nothing
+  options.keep_between = two_level;
   return std::make_unique<ProjectedNewton>(options);
 }
 

@@ -31,8 +31,7 @@ class ProjectedNewton::Run final : public DescentRun {
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
     if (!keeps() || my_.kept_point_.size() != objective.size()) {
-      my_.inverse_ready_ = false;
-      my_.kept_point_.clear();
+      drop_inverse();
     }
     for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
   }
@@ -79,6 +78,7 @@ class ProjectedNewton::Run final : public DescentRun {
     const DisplacementEstimate e =
         estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
+    if (!direct() && e.iterations > 2 * my_.newton_.slow_iterations) drop_inverse();
     if (!e.trustworthy) return Estimate::Doubtful;
     measure_ = e.largest;
     linalg::combine(-1, my_.error_, 0, direction());
@@ -96,15 +96,20 @@ class ProjectedNewton::Run final : public DescentRun {
     return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
   }
 
-  bool keeps() const { return direct() && my_.newton_.keep_between && objective_.keeps_its_hessian(); }
+  bool keeps() const { return my_.newton_.keep_between && objective_.keeps_its_hessian(); }
 
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
-    my_.fresh_iterations_ = -1;
     my_.kept_point_.clear();
     if (my_.inverse_ready_ && keeps()) my_.kept_point_.assign(x_.begin(), x_.end());
     return my_.inverse_ready_;
+  }
+
+  // It is renewed in the next iteration, or in the next minimisation.
+  void drop_inverse() {
+    my_.inverse_ready_ = false;
+    my_.kept_point_.clear();
   }
 
   bool solve_directly(const linalg::BlockMatrix& hessian) {
@@ -128,11 +133,7 @@ class ProjectedNewton::Run final : public DescentRun {
     if ((my_.newton_.renew_always || !my_.inverse_ready_) && !renew(hessian)) return false;
     const double tolerance = inverse().is_global() ? std::min(global_tolerance, forcing()) : forcing();
     const int used = conjugate_gradients(hessian, tolerance, options_.max_linear_iterations).iterations;
-    if (my_.fresh_iterations_ < 0) {
-      my_.fresh_iterations_ = used;
-    } else if (used > 2 * my_.fresh_iterations_ + 10) {
-      my_.inverse_ready_ = false;  // renewed in the next iteration
-    }
+    if (used > my_.newton_.slow_iterations) drop_inverse();
     return true;  // every CG iterate is a descent direction
   }
 

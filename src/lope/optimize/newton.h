@@ -2,20 +2,16 @@
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
 // - Direct: by sparse Cholesky (`newton`), or
-// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (`newton-pcg` with block
-// Jacobi,
-//   inexact Newton), or min(0.1, …) with a two-level preconditioner (`dot`).
+// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (inexact Newton:
+//   `newton-pcg` with block Jacobi), or min(0.1, …) with a two-level preconditioner (`dot`).
 // Deviations from PN as the papers use it:
 // - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than
-// `kept_iterations`;
-//   another preconditioner is kept, if `renew_always` is false, until CG needs twice as many iterations as
-//   just after its renewal. With `keep_between` the factor also serves the next minimisations
-//   (Minimizer::kept_point).
+//   `kept_iterations`; another preconditioner is kept, unless `renew_always`, until a solve takes more than
+//   `slow_iterations`. With `keep_between` it also serves the next minimisations (Minimizer::kept_point).
 // - Where CG only looks for a direction, it multiplies by a single-precision copy of the Hessian.
 // - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
-// it is
-//   trustworthy it is also the search direction, which restores quadratic convergence where projection spoils
-//   it.
+//   it is trustworthy it is also the search direction, which restores quadratic convergence where projection
+//   spoils it.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -36,7 +32,8 @@ struct ProjectedNewtonOptions {
   int kept_iterations = 6;    // Direct: 0 makes a new factor for every iteration
   bool renew_always = false;  // Iterative
   bool rounded_products = true;
-  bool keep_between = false;  // Direct
+  int slow_iterations = 16;  // Iterative
+  bool keep_between = false;
 };
 
 class ProjectedNewton final : public Minimizer {
@@ -55,7 +52,6 @@ class ProjectedNewton final : public Minimizer {
   std::vector<double> kept_point_;
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
-  int fresh_iterations_ = -1;  // CG iterations of the first solve after the last renewal (−1: none yet)
   linalg::RoundedMatrix rounded_;
   linalg::ConjugateGradient cg_;
   DescentWork work_;

@@ -203,15 +203,15 @@ class Checker {
   }
 
   void obstacles() {
-    const bool constrained =
-        std::any_of(model_.obstacles.begin(), model_.obstacles.end(), [](const step::Obstacle& obstacle) {
-          return obstacle.contact == step::ContactKind::Constraint;
-        });
+    const bool constrained = std::any_of(
+        model_.obstacles.begin(), model_.obstacles.end(),
+        [](const step::Obstacle& obstacle) { return obstacle.contact == step::ContactKind::Constraint; });
     const optimize::MethodInfo& method = optimize::info(model_.solver.method);
     if (constrained && !method.honours_projection) {
-      fail("solver.method = \"{}\" cannot keep bodies out of obstacles; say contact = \"penalty\" in every "
-           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",
-           method.name);
+      fail(
+          "solver.method = \"{}\" cannot keep bodies out of obstacles; say contact = \"penalty\" in every "
+          "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",
+          method.name);
     }
     const bool touching = std::any_of(model_.solids.begin(), model_.solids.end(),
                                       [](const step::SolidBody& body) { return body.self_contact; });
@@ -249,6 +249,8 @@ class Checker {
 
   void overlap(const step::SolidBody& a, const step::SolidBody& b, bool usable) {
     if (!usable || a.dimension != b.dimension) return;
+    const geometry::Bounds one = geometry::bounds(a.mesh.vertices), other = geometry::bounds(b.mesh.vertices);
+    if ((one.min.array() > other.max.array()).any() || (other.min.array() > one.max.array()).any()) return;
     const geometry::OverlapReport found = geometry::find_overlap(a.mesh, b.mesh);
     if (found.pairs == 0) return;
     warn(
@@ -343,7 +345,8 @@ std::string describe(const CheckReport& report) {
   text += fmt::format(
       "memory: about {} with a direct method (newton), {} with an iterative one (newton-pcg, gast15)\n",
       bytes(report.memory.direct()), bytes(report.memory.iterative()));
-  text += fmt::format("disk: about {} for frames and a checkpoint, exports not counted\n", bytes(report.disk));
+  text +=
+      fmt::format("disk: about {} for frames and a checkpoint, exports not counted\n", bytes(report.disk));
   for (const CheckFinding& finding : report.findings) {
     text +=
         fmt::format("{}: {}\n", finding.severity == Severity::Error ? "error" : "warning", finding.message);

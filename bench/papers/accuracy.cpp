@@ -1,7 +1,7 @@
 // Is the displacement accuracy what it says (NUMERICS §6)? Over all scenes that come with Lope, coarsened to
-// a size that allows it, every step of one recorded trajectory is solved by each method to the scene's
-// accuracy and then, from there, converged to round-off. The distance between the two is the true error of
-// the method's answer (max norm over nodes).
+// a size that allows it, steps spread evenly over the whole of one trajectory are solved by each method to
+// the scene's accuracy and then, from there, converged to round-off. The distance between the two is the true
+// error of the method's answer (max norm over nodes).
 //
 // It is held against two estimates at the answer: the method's own, by which it stopped, and the one that
 // comparisons use for all methods alike, a solve of H e = ∇E to 10% by CG with block Jacobi
@@ -29,22 +29,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int default_vertices = 900;  // per body, by --size
-constexpr int default_steps = 60;      // per scene, by --steps
+constexpr int default_vertices = 900;  // per scene, by --size
+constexpr int default_steps = 20;      // judged per scene, by --steps
 
-// The overrides that give every body of the scene about `wanted` vertices at most.
+// The overrides that give the bodies of the scene about `wanted` vertices in all, at most.
 Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::vector<std::string>& overrides,
                                               int wanted) {
   const auto loaded = load(file, overrides);
   if (!loaded) return forward_error(loaded);
   std::vector<std::string> result;
   const auto& bodies = loaded->scene.resolved["body"].items;
-  for (std::size_t i = 0; i < loaded->model->solids.size(); ++i) {
-    const auto& solid = loaded->model->solids[i];
-    const double n = static_cast<double>(solid.mesh.vertices.size());
-    if (n <= wanted) continue;
-    const double factor = std::pow(n / wanted, 1.0 / solid.dimension);
+  double all = 0;
+  for (const auto& solid : loaded->model->solids) all += static_cast<double>(solid.mesh.vertices.size());
+  if (all <= wanted) return result;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
     const scene::Value& body = bodies[i];
+    const double factor = std::pow(all / wanted, 1.0 / body.integer_at("dimension"));
     const scene::Value& shape = body["shape"];
     if (shape.members.empty()) continue;
     const auto& [word, parameters] = shape.members.front();
@@ -62,11 +62,6 @@ Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::v
   }
   return result;
 }
-
-struct Row {
-  std::string scene;
-  std::vector<Calibration> methods;
-};
 
 std::string table_line(std::string_view scene, std::string_view method, const Calibration& c) {
   const auto part = [](const EstimateRecord& r) {
@@ -105,9 +100,9 @@ Expected<void> accuracy(const BenchOptions& options) {
     // Scenes that stop by a characteristic norm are solved to the default accuracy.
     optimize::StoppingOptions& stopping = loaded->model->solver.stopping;
     if (stopping.test != optimize::StoppingTest::Displacement) stopping = {};
-    const std::int64_t limit = options.steps > 0 ? options.steps : default_steps;
-    const auto found =
-        calibrate(*loaded->model, methods, std::min(limit, scene::step_count(loaded->scene, *loaded->model)));
+    const std::int64_t all = scene::step_count(loaded->scene, *loaded->model);
+    const std::int64_t judged = options.steps > 0 ? options.steps : default_steps;
+    const auto found = calibrate(*loaded->model, methods, all, std::max<std::int64_t>(1, all / judged));
     for (std::size_t m = 0; m < methods.size(); ++m) {
       options.print(table_line(file.stem().string(), optimize::name_of(methods[m]), found[m]));
       total[m].add(found[m]);

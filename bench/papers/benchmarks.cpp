@@ -13,7 +13,7 @@ constexpr std::array<Benchmark, 12> table = {{
     {"cantilever", "a cantilever under its weight converges with refinement", cantilever},
     {"time-order", "orders and energy behaviour of the time schemes", time_order},
     {"agreement", "newton and newton-pcg find the same minimiser of every step of a twisted bar", agreement},
-    {"accuracy", "the displacement accuracy against true errors, over all scenes (--size vertices per body, --steps)", accuracy},
+    {"accuracy", "the displacement accuracy against true errors, over all scenes (--size vertices per scene, --steps)", accuracy},
     {"reference", "the LTSS and twist scenes of the DOT program's figures (--mesh FILE)", reference_scenes},
     {"self-contact", "cost of self contact, 1 thousand to 1 million surface triangles (--size most, --steps repetitions)",
      self_contact},

@@ -137,7 +137,7 @@ std::vector<optimize::Method> calibrated_methods() {
 }
 
 std::vector<Calibration> calibrate(const step::Model& model, const std::vector<optimize::Method>& methods,
-                                   std::int64_t steps) {
+                                   std::int64_t steps, std::int64_t stride) {
   std::vector<Calibration> result(methods.size());
   step::Simulation simulation(model);
   const std::size_t islands = simulation.island_count();
@@ -155,7 +155,7 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
   Refinement refinement;
   CommonEstimate common;
   for (std::int64_t i = 0; i < steps; ++i) {
-    for (std::size_t k = 0; k < islands; ++k) {
+    for (std::size_t k = 0; k < islands && (i + 1) % stride == 0; ++k) {
       auto problem = simulation.step_problem(k, model.step);
       beginning.clear();
       for (const std::size_t body : simulation.bodies_of(k)) {

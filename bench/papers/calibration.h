@@ -37,8 +37,9 @@ struct Calibration {
 // The methods whose accuracy is calibrated: all but those that promise none.
 std::vector<optimize::Method> calibrated_methods();
 
-// One Calibration per method over the first `steps` steps of the model's own trajectory.
+// One Calibration per method: along the first `steps` steps of the model's own trajectory, every `stride`th
+// is judged.
 std::vector<Calibration> calibrate(const step::Model& model, const std::vector<optimize::Method>& methods,
-                                   std::int64_t steps);
+                                   std::int64_t steps, std::int64_t stride = 1);
 
 }  // namespace lope::bench

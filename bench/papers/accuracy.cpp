@@ -60,6 +60,8 @@ Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::v
       result.push_back(fmt::format("body.{}.edge={}", i, body.number_at("edge") * factor));
     }
   }
+  // Copies of a body follow the one that the file names: overrides of the copies themselves are refused.
+  std::erase_if(result, [&](const std::string& one) { return !scene::load_scene(file.string(), {one}); });
   return result;
 }
 

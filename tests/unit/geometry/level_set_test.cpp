@@ -104,7 +104,7 @@ TEST(LevelSet, ClosestPointsLieOnTheSurfaceAndStay) {
 
 // |φ| is the distance: no point of the drawn surface is nearer, and some point is about as near.
 TEST(LevelSet, IsTheDistanceToTheDrawnSurface) {
-  const SurfaceOptions fine{.segments = 200};
+  const SurfaceOptions fine{.segments = 100};
   for (const Named& shape : shapes()) {
     const Mesh mesh = shape.set->surface(fine);
     double largest_edge = 0;

@@ -98,7 +98,24 @@ struct Body {
   std::vector<Face> surface;
   std::vector<Vec<d>> surface_rest;  // centroids
   Bvh element_tree, surface_tree;
+  std::vector<int> surface_of_element;  // the face nearest to its centre, at rest
 };
+
+template <int d>
+std::vector<int> nearest_surface_at_rest(const Body<d>& body) {
+  std::vector<int> nearest(body.elements.size());
+  parallel_for(nearest.size(), 256, [&](std::size_t e) {
+    Vec<d> center = Vec<d>::Zero();
+    for (const int v : body.elements[e]) center += body.rest[v] / (d + 1);
+    const auto distance = [&](int f, const Vec3&) {
+      std::array<Vec<d>, d> x;
+      for (int i = 0; i < d; ++i) x[i] = body.rest[body.surface[f][i]];
+      return Cells<d>::closest(center, x).squared_distance;
+    };
+    nearest[e] = body.surface_tree.nearest(in_space(center), distance).index;
+  });
+  return nearest;
+}
 
 template <class Primitive, int d>
 Bvh rest_tree(const std::vector<Vec<d>>& rest, const std::vector<Primitive>& primitives) {
@@ -124,9 +141,18 @@ Body<d> make_body(const SelfContactBody& given, int first_node) {
     centers.push_back(sum / d);
   }
   Bvh element_tree = rest_tree(rest, Cells<d>::elements(mesh)), surface_tree = rest_tree(rest, surface);
-  return {first_node,         given.stiffness,          given.with_itself,
-          std::move(rest),    Cells<d>::elements(mesh), std::move(surface),
-          std::move(centers), std::move(element_tree),  std::move(surface_tree)};
+  Body<d> body{first_node,
+               given.stiffness,
+               given.with_itself,
+               std::move(rest),
+               Cells<d>::elements(mesh),
+               std::move(surface),
+               std::move(centers),
+               std::move(element_tree),
+               std::move(surface_tree),
+               {}};
+  body.surface_of_element = nearest_surface_at_rest(body);
+  return body;
 }
 
 // The second derivative of one pair, row-major; the first d(count + 1) rows and columns count.
@@ -230,6 +256,7 @@ class SelfContactIn final : public SelfContact {
   struct Hit {
     int point;        // in points_
     int body;         // that it is in
+    int element;      // of that body
     Vec<d> material;  // where it is, in the rest shape of that body
   };
   struct Point {
@@ -327,7 +354,7 @@ class SelfContactIn final : public SelfContact {
       const Body<d>& body = bodies_[b];
       const bool self = b == point.body;
       double farthest = 0;
-      Vec<d> material;
+      Hit hit{index, b, -1, Vec<d>::Zero()};
       const auto consider = [&](int e) {
         const auto& element = body.elements[e];
         if (self && std::find(element.begin(), element.end(), point.node) != element.end()) return false;
@@ -339,13 +366,14 @@ class SelfContactIn final : public SelfContact {
         const double squared = (at - body.rest[point.node]).squaredNorm();
         if (squared > farthest) {
           farthest = squared;
-          material = at;
+          hit.element = e;
+          hit.material = at;
         }
         return false;  // there may be another
       };
       const int found = body.element_tree.find_containing(in_3d, consider);
-      if (found >= 0) hits.push_back({index, b, Vec<d>::Zero()});
-      if (farthest > 0) hits.push_back({index, b, material});
+      if (found >= 0) hit.element = found;
+      if (hit.element >= 0) hits.push_back(hit);
     }
   }
 
@@ -367,9 +395,14 @@ class SelfContactIn final : public SelfContact {
       }
       return Cells<d>::closest(p, corners(body, body.surface[f])).squared_distance;
     };
-    const int nearest = body.surface_tree.nearest(in_space(p), distance).index;
+    // What is nearest at rest bounds the search, and mostly ends it: without a bound, all of the vertex's own
+    // side would be looked at and left out.
+    int nearest = body.surface_of_element[hit.element];
+    const double estimate = distance(nearest, in_space(p));
+    const int nearer = body.surface_tree.nearest(in_space(p), distance, estimate).index;
+    if (nearer >= 0) nearest = nearer;
     SelfContactPair pair;
-    if (nearest < 0) return pair;
+    if (nearer < 0 && !std::isfinite(estimate)) return pair;
     const auto& face = body.surface[nearest];
     const auto x = corners(body, face);
     const ClosestFeature feature = Cells<d>::closest(p, x);

@@ -14,8 +14,10 @@
 //   in (barycentric; of several, the one whose X is farthest from its own rest position X_p), and only
 //   primitives whose rest position is nearer to X than to X_p take part: the side that it came through. That
 //   excludes the vertex's own ring without a threshold;
-// - the closest primitive is found by descending a tree of boxes, nearest first, rather than within an
-//   estimate of the distance; no state is kept from point to point, and a resumed run has the same bits.
+// - the estimate of the distance that bounds the search is that to the primitive which is nearest, at rest,
+// to
+//   the element the vertex is in (found once); the primitive of the last collision is not remembered: no
+//   state is kept from point to point, and a resumed run has the same bits.
 // A vertex is found in every body it is in (not only in one). Elements may be inverted: inside is inside.
 //
 // In 2D the same with triangles and boundary edges. Coordinates interleaved; metres, joules, newtons.

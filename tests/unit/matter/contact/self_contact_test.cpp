@@ -297,7 +297,7 @@ TEST(SelfContact, EnergyStartsAtZeroAndIsContinuous) {
       // Kinks (another primitive becomes the closest) change the slope within a step; a jump would exceed
       // that.
       EXPECT_NEAR(value - last_value, 0.5 * step * (slope + last_slope),
-                  step * (std::abs(slope - last_slope) + 1e-3 * (0.1 + std::abs(slope))));
+                  step * (2 * std::abs(slope - last_slope) + 5e-3 * (0.1 + std::abs(slope))));
     }
     last_value = value;
     last_slope = slope;

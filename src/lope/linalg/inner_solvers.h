@@ -16,6 +16,8 @@ class ComponentwiseCholesky final : public Preconditioner {
  public:
   bool update(const BlockMatrix& scalar_matrix) override;
   void apply(ConstVector r, Vector z) override;
+  // An elliptic operator of the same order as the matrix: smooth modes are seen like all others.
+  bool is_global() const override { return true; }
 
  private:
   std::size_t rows_ = 0;

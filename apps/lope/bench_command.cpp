@@ -47,7 +47,7 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--mesh", options->mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
   command->add_option("--size", options->size, "Resolution (meaning depends on the benchmark)")->check(positive);
   command->add_option("--steps", options->steps, "Number of steps")->check(positive);
-  command->add_option("--only", options->only, "Only these tables of a benchmark that has several")
+  command->add_option("--only", options->only, "Only these tables or scenes of a benchmark that has several")
       ->delimiter(',')
       ->type_name("NAME,…");
   command->add_option("--methods", options->methods, "Methods to compare where a benchmark compares several")

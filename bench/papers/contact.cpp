@@ -1,6 +1,7 @@
 // OPT Fig. 15 for the scenes with contact: steps per frame of 1/24 s, seconds per frame, unknowns, linear solves per
 // step, for gast15, newton and, where obstacles are penalties, plain Newton. And Fig. 10: constraints against collisions
 // as a post-process, which solves without the ground and then moves what is below it to its surface.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -136,6 +137,8 @@ Expected<void> contact(const BenchOptions& options) {
   options.print(fmt::format("{:>4} {:12} {:11} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>9} {:>9}", "OPT", "scene", "method",
                             "steps/f", "s/frame", "unknowns", "solves/st", "paper", "failed/all", "inverted", "deepest m"));
   for (const Row& row : rows()) {
+    const auto& only = options.only;  // scenes
+    if (!only.empty() && std::find(only.begin(), only.end(), row.scene) == only.end()) continue;
     if (const auto done = print_row(row, options); !done) return done;
   }
   return compare_with_post_process(options);

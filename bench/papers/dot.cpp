@@ -319,6 +319,9 @@ class DotBench {
   }
 
   static constexpr std::size_t smallest_subdomain = 15;  // nodes: below that there is nothing to factorise
+  // The coarse space belongs to the mesh, not to the division: one that shrinks with the number of subdomains
+  // is of no use to a few of them.
+  static constexpr int nodes_per_function = 20;
 
   // DOT with a given number of subdomains, and what it cost.
   class Division {
@@ -331,9 +334,7 @@ class DotBench {
         optimize::LbfgsOptions lbfgs;
         lbfgs.inverse.kind = optimize::InverseKind::Subdomains;
         lbfgs.inverse.subdomains = count_;
-        // One function of the coarse space per subdomain.
-        const std::size_t blocks = objective.size() / static_cast<std::size_t>(objective.block_size());
-        lbfgs.inverse.coarse_size = coarse_ ? static_cast<int>(blocks / static_cast<std::size_t>(count_)) : 0;
+        lbfgs.inverse.coarse_size = coarse_ ? nodes_per_function : 0;
         minimizer_ = std::make_unique<optimize::Lbfgs>(lbfgs);
       }
       ++steps_;

@@ -44,9 +44,9 @@ struct RunTotals {
   double per_step(double total) const { return steps == 0 ? 0 : total / steps; }
 };
 
-// Stops early when a step cannot be taken at all, or at the first failure if asked.
+// Stops early when a step cannot be taken at all, at the first failure if asked, or when `on_step` returns false.
 inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps, bool stop_at_failure = false,
-                               const std::function<void(const step::StepReport&)>& on_step = {}) {
+                               const std::function<bool(const step::StepReport&)>& on_step = {}) {
   RunTotals totals;
   for (std::int64_t i = 0; i < steps; ++i) {
     step::StepReport report = simulation.advance();
@@ -66,10 +66,10 @@ inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
     for (const auto& body : report.bodies) totals.inverted += body.inverted_elements;
     totals.iterations += iterations;
     totals.max_iterations = std::max(totals.max_iterations, iterations);
-    if (on_step) on_step(report);
+    const bool enough = on_step && !on_step(report);
     const bool accepted = report.accepted;
     totals.reports.push_back(std::move(report));
-    if (!accepted || (stop_at_failure && totals.failed > 0)) break;
+    if (!accepted || enough || (stop_at_failure && totals.failed > 0)) break;
   }
   return totals;
 }

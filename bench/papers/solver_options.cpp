@@ -61,6 +61,7 @@ class SolverOptions {
                                                sum.evaluate += island.solve.timings.evaluate;
                                                linear += island.solve.linear_iterations;
                                              }
+                                             return true;
                                            });
     options_.print(
         fmt::format("{:46} {:>8.3f} {:>8.1f} ({:>3}) {:>13.1f} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} {:>7}",

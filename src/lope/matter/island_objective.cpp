@@ -64,6 +64,21 @@ void IslandObjective::begin_step(std::span<const Obstacle> obstacles) {
     std::copy(fixed.begin(), fixed.end(), fixed_.begin() + static_cast<std::ptrdiff_t>(first_node_[b]));
   }
   constraints_.begin_step(obstacles, fixed_);
+  let_go();
+}
+
+void IslandObjective::let_go() {
+  settled_ = false;
+  for (ContactTerm* term : terms_) term->let_go();
+}
+
+bool IslandObjective::settle() {
+  if (settled_) return false;
+  settled_ = true;
+  bool changes = constraints_.settle();
+  for (ContactTerm* term : terms_) changes = term->hold() || changes;
+  if (changes) gradient_known_ = false;
+  return changes;
 }
 
 bool IslandObjective::begin_iteration() {

@@ -43,6 +43,9 @@ class IslandObjective final : public optimize::Objective {
   bool keeps_its_hessian() const override;
 
   bool begin_iteration() override;
+  bool settle() override;
+  // Forgets what settle() kept.
+  void let_go();
   void move_to(std::span<const double> x) override;
   double value(double give_up_above) override;
   double value_noise() override;
@@ -85,6 +88,7 @@ class IslandObjective final : public optimize::Objective {
   std::vector<double> point_, direction_;
   std::vector<double> gradient_;  // ∇E′ at the current point, if known
   bool gradient_known_ = false;
+  bool settled_ = false;
   std::optional<linalg::BlockMatrix> scalar_;
   std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of
   std::uint64_t scalar_version_ = 0;

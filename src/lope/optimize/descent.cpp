@@ -8,6 +8,11 @@
 
 namespace lope::optimize {
 
+namespace {
+// Iterations after which a minimisation counts as stuck even if every line search succeeds.
+constexpr int patience = 100;
+}  // namespace
+
 DescentRun::DescentRun(Objective& objective, std::span<double> x, const MinimizerOptions& options,
                        DescentWork& work)
     : objective_(objective),
@@ -27,6 +32,7 @@ MinimizerSummary DescentRun::minimize() {
   if (!std::isfinite(value_))
     return recorder_.finish(Outcome::Failed, "the energy of the starting point is not finite");
   while (true) {
+    if (recorder_.iterations() == patience) settle();
     if (objective_.begin_iteration()) evaluate();
     if (!std::isfinite(gradient_norm_))
       return recorder_.finish(Outcome::Failed, "the gradient of the energy is not finite");
@@ -42,9 +48,18 @@ MinimizerSummary DescentRun::minimize() {
       return recorder_.finish(Outcome::IterationLimit,
                               fmt::format("not converged after {} iterations", options_.max_iterations));
     }
-    if (!move())
+    if (!move() && !settle())
       return recorder_.finish(Outcome::LineSearchStalled, "no step along the direction lowers the energy");
   }
+}
+
+// The current point may be a trial of a line search that found nothing.
+bool DescentRun::settle() {
+  objective_.move_to(x_);
+  if (!objective_.settle()) return false;
+  recorder_.count_settling();
+  evaluate();
+  return true;
 }
 
 double DescentRun::forcing() const { return std::min(0.5, std::sqrt(gradient_norm_ / first_gradient_norm_)); }

@@ -62,6 +62,7 @@ class DescentRun {
   void evaluate_gradient();
   bool gradient_test_holds();
   bool move();
+  bool settle();
   void record() { recorder_.record(value_, gradient_norm_, measure_, x_); }
 
   DescentWork& work_;

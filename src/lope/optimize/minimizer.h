@@ -72,6 +72,7 @@ struct MinimizerSummary {
   int iterations = 0;
   int linear_solves = 0;
   long linear_iterations = 0;
+  int settled_at = -1;  // iteration at which the objective was told to keep its choices (Objective::settle); −1: never
   double initial_measure = 0;
   double measure = 0;  // left-hand side of the stopping test at the result
   double tolerance = 0;

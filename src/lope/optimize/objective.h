@@ -40,6 +40,10 @@ class Objective {
   // Freezes active sets and contact candidates at the current point until the next call. True if that changed
   // the function or its derivatives there: what was evaluated before the call is then out of date.
   virtual bool begin_iteration() { return false; }
+  // Called when the minimisation gets stuck: from now on, until the next minimisation, the function keeps the choices it
+  // makes at the current point (contact partners, held constraints) where these would make it jump or zigzag. True if
+  // that may change the function: what was evaluated before the call is then out of date. False from the second call on.
+  virtual bool settle() { return false; }
   // Makes x the current point: kinematics and decompositions are computed here, once per point.
   virtual void move_to(std::span<const double> x) = 0;
 

@@ -51,6 +51,7 @@ json to_json(const optimize::MinimizerSummary& solve) {
           {"iterations", solve.iterations},
           {"linear_solves", solve.linear_solves},
           {"linear_iterations", solve.linear_iterations},
+          {"settled_at", solve.settled_at},
           {"measure", solve.measure},
           {"tolerance", solve.tolerance},
           {"gradient_norm", solve.gradient_norm},

@@ -493,8 +493,10 @@ void Simulation::finish_contacts(Island& island, std::span<const double> x, doub
     press(pair.node, obstacles_->constraints.obstacles[k], obstacles_->constraints.number[k], pair.normal,
           pair.force);
   }
-  report.deepest = joint.constraints().deepest(x).depth;
   if (island.self_contact) finish_self_contact(island, h, report);
+  joint.let_go();  // depths are those of everything inside, whatever the solution looked at
+  if (island.self_contact) report.deepest = island.self_contact->deepest();
+  report.deepest = std::max(report.deepest, joint.constraints().deepest(x).depth);
   if (!island.penalty) return;
   for (const matter::ObstaclePenalty::Pair& pair : island.penalty->pairs()) {
     const auto k = static_cast<std::size_t>(pair.obstacle);
@@ -534,7 +536,6 @@ void Simulation::finish_self_contact(Island& island, double h, ContactReport& re
       }
     }
     ++report.body_pairs;
-    report.deepest = std::max(report.deepest, pair.depth);
   }
 }
 

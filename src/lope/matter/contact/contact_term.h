@@ -17,6 +17,10 @@ class ContactTerm {
   // Freezes candidates at the current point until the next call (nothing by default). True if that changed
   // the value or its derivatives there.
   virtual bool begin_iteration() { return false; }
+  // Keeps the partners found at the current point until let_go() (nothing by default). True if that changes
+  // anything to come; false if they are kept already.
+  virtual bool hold() { return false; }
+  virtual void let_go() {}
   // Makes x the current point. Work that value() may be spared (OPT §3.3) should wait until it is asked for.
   virtual void move_to(std::span<const double> x) = 0;
 

@@ -51,6 +51,7 @@ void ObstacleConstraints::begin_step(std::span<const Obstacle> obstacles,
   fixed_ = fixed;
   bounds_.clear();
   for (const Obstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
+  cautious_ = false;
   active_.clear();
   pairs_.clear();
   std::fill(active_of_node_.begin(), active_of_node_.end(), -1);
@@ -73,7 +74,7 @@ void ObstacleConstraints::nearby(const Vec3& x, double reach,
 // Of the touching constraints, those against which −g presses: where the point of the cone of feasible
 // directions that is nearest to −g lies on them. Their forces are the multipliers g = Σ force·n in the
 // least-squares sense.
-void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const Vec3& g,
+void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const Vec3& g, bool keep,
                                         Registered& out) const {
   thread_local std::vector<geometry::LevelSetSample> features;
   thread_local std::vector<int> owner;
@@ -97,7 +98,8 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   active.point = x;
   std::vector<std::size_t> chosen;
   for (std::size_t k = 0; k < features.size(); ++k) {
-    if (cone[k].normal.dot(descent) > 1e-9) continue;  // the node leaves this one
+    const bool leaves = cone[k].normal.dot(descent) > 1e-9;
+    if (leaves && !(keep && was_active(node, owner[k], cone[k].normal))) continue;
     chosen.push_back(k);
     out.pairs.push_back({active.node, owner[k], cone[k].normal, 0});
   }
@@ -117,13 +119,55 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   out.nodes.push_back(active);
 }
 
-void ObstacleConstraints::register_active(std::span<const double> x, std::span<const double> g) {
+bool ObstacleConstraints::was_active(std::size_t node, int obstacle, const Vec3& normal) const {
+  const int index = active_of_node_[node];
+  if (index < 0) return false;
+  const ActiveNode& active = active_[static_cast<std::size_t>(index)];
+  for (std::size_t k = active.first; k < active.last; ++k) {
+    if (pairs_[k].obstacle == obstacle && pairs_[k].normal.dot(normal) > largest_turn) return true;
+  }
+  return false;
+}
+
+std::vector<ObstacleConstraints::Registered> ObstacleConstraints::register_all(std::span<const double> x,
+                                                                               std::span<const double> g,
+                                                                               bool keep) const {
   std::vector<Registered> parts((nodes_ + grain - 1) / grain);
   parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), parts[begin / grain]);
+      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), keep, parts[begin / grain]);
     }
   });
+  return parts;
+}
+
+// ‖Qg‖² for the active pairs of `parts`.
+double ObstacleConstraints::squared_free_gradient(std::span<const double> g,
+                                                  const std::vector<Registered>& parts) const {
+  double sum = 0;
+  for (const double value : g) sum += value * value;
+  for (const Registered& part : parts) {
+    for (const ActiveNode& active : part.nodes) {
+      const Vec3 all = point(g, static_cast<std::size_t>(active.node));
+      sum += (active.tangent * all).squaredNorm() - all.squaredNorm();
+    }
+  }
+  return std::max(sum, 0.0);
+}
+
+bool ObstacleConstraints::settle() {
+  if (cautious_ || obstacles_.empty()) return false;
+  cautious_ = true;
+  return true;
+}
+
+void ObstacleConstraints::register_active(std::span<const double> x, std::span<const double> g) {
+  std::vector<Registered> parts = register_all(x, g, false);
+  if (cautious_) {
+    std::vector<Registered> kept = register_all(x, g, true);
+    const double free = squared_free_gradient(g, kept);
+    if (squared_free_gradient(g, parts) - free <= free) parts = std::move(kept);
+  }
   for (const ActiveNode& active : active_) active_of_node_[static_cast<std::size_t>(active.node)] = -1;
   active_.clear();
   pairs_.clear();

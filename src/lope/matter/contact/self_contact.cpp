@@ -43,6 +43,8 @@ struct Cells<3> {
   static std::vector<geometry::Triangle> surface(const Mesh& mesh) {
     return geometry::boundary_triangles(mesh.tetrahedra);
   }
+  // Along the outward normal of a surface face.
+  static Vec3 normal(const std::array<Vec3, 3>& x) { return (x[1] - x[0]).cross(x[2] - x[0]); }
   static ClosestFeature closest(const Vec3& p, const std::array<Vec3, 3>& x) {
     return geometry::closest_on_triangle(p, x[0], x[1], x[2]);
   }
@@ -62,6 +64,7 @@ struct Cells<2> {
   static std::vector<geometry::Edge> surface(const Mesh& mesh) {
     return geometry::boundary_edges(mesh.triangles);
   }
+  static Vec2 normal(const std::array<Vec2, 2>& x) { return {x[1][1] - x[0][1], x[0][0] - x[1][0]}; }
   static ClosestFeature closest(const Vec2& p, const std::array<Vec2, 2>& x) {
     return geometry::closest_on_segment<2>(p, x[0], x[1]);
   }
@@ -176,8 +179,24 @@ class SelfContactIn final : public SelfContact {
     has_locals_ = false;
   }
 
+  bool hold() override {
+    if (holds_) return false;
+    pairs();
+    held_.clear();
+    for (const Found& found : found_) {
+      if (found.pair.depth > 0) held_.push_back(found);
+    }
+    holds_ = true;
+    return true;
+  }
+
+  void let_go() override {
+    if (holds_) detected_ = false;
+    holds_ = false;
+  }
+
   const std::vector<SelfContactPair>& pairs() override {
-    if (!detected_) detect();
+    if (!detected_) holds_ ? measure_held() : detect();
     detected_ = true;
     return pairs_;
   }
@@ -259,6 +278,12 @@ class SelfContactIn final : public SelfContact {
     int element;      // of that body
     Vec<d> material;  // where it is, in the rest shape of that body
   };
+  // The pair of a hit and the face it is about; of depth 0 where there is none.
+  struct Found {
+    Hit hit;
+    int face = -1;
+    SelfContactPair pair;
+  };
   struct Point {
     int body;
     int node;  // of the body
@@ -325,10 +350,31 @@ class SelfContactIn final : public SelfContact {
     });
     found_.resize(hits_.size());
     parallel_for(hits_.size(), pair_grain, [&](std::size_t h) { found_[h] = closest_pair(hits_[h]); });
+    collect(found_);
+  }
+
+  void measure_held() {
+    parallel_for(held_.size(), pair_grain, [&](std::size_t h) {
+      Found& held = held_[h];
+      held.pair = outside(held) ? SelfContactPair() : pair_with(held.hit, held.face);
+    });
+    collect(held_);
+  }
+
+  void collect(const std::vector<Found>& all) {
     pairs_.clear();
-    for (const SelfContactPair& pair : found_) {
-      if (pair.depth > 0) pairs_.push_back(pair);
+    for (const Found& found : all) {
+      if (found.pair.depth > 0) pairs_.push_back(found.pair);
     }
+  }
+
+  // Whether the vertex is on the outer side of its face.
+  bool outside(const Found& held) const {
+    const Body<d>& body = bodies_[held.hit.body];
+    const auto x = corners(body, body.surface[held.face]);
+    const Point& point = points_[held.hit.point];
+    const Vec<d> p = position(bodies_[point.body].first_node + point.node);
+    return (p - x[0]).dot(Cells<d>::normal(x)) >= 0;
   }
 
   // Bodies whose boxes overlap, each body among its own if it may meet itself; ascending.
@@ -377,8 +423,7 @@ class SelfContactIn final : public SelfContact {
     }
   }
 
-  // Of depth 0 where there is none.
-  SelfContactPair closest_pair(const Hit& hit) const {
+  Found closest_pair(const Hit& hit) const {
     const Point& point = points_[hit.point];
     const Body<d>&own = bodies_[point.body], &body = bodies_[hit.body];
     const bool self = hit.body == point.body;
@@ -401,9 +446,16 @@ class SelfContactIn final : public SelfContact {
     const double estimate = distance(nearest, in_space(p));
     const int nearer = body.surface_tree.nearest(in_space(p), distance, estimate).index;
     if (nearer >= 0) nearest = nearer;
+    if (nearer < 0 && !std::isfinite(estimate)) return {hit, -1, {}};
+    return {hit, nearest, pair_with(hit, nearest)};
+  }
+
+  SelfContactPair pair_with(const Hit& hit, int face_index) const {
+    const Point& point = points_[hit.point];
+    const Body<d>&own = bodies_[point.body], &body = bodies_[hit.body];
+    const Vec<d> p = position(own.first_node + point.node);
+    const auto& face = body.surface[face_index];
     SelfContactPair pair;
-    if (nearer < 0 && !std::isfinite(estimate)) return pair;
-    const auto& face = body.surface[nearest];
     const auto x = corners(body, face);
     const ClosestFeature feature = Cells<d>::closest(p, x);
     pair.node[0] = own.first_node + point.node;
@@ -479,6 +531,8 @@ class SelfContactIn final : public SelfContact {
   std::vector<double> x_;
   bool detected_ = false;
   std::vector<SelfContactPair> pairs_;
+  bool holds_ = false;  // held_ instead of what is found at the current point
+  std::vector<Found> held_;
   bool has_locals_ = false;
   optimize::HessianKind locals_kind_ = optimize::HessianKind::Raw;
   std::vector<LocalHessian<d>> locals_;
@@ -487,7 +541,7 @@ class SelfContactIn final : public SelfContact {
   std::vector<std::vector<Hit>> chunk_hits_;
   std::vector<Hit> hits_;
   std::vector<std::uint8_t> hit_;
-  std::vector<SelfContactPair> found_;
+  std::vector<Found> found_;
   std::vector<linalg::Coupling> couplings_;
 };
 

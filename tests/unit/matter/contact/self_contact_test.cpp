@@ -306,6 +306,44 @@ TEST(SelfContact, EnergyStartsAtZeroAndIsContinuous) {
   EXPECT_GT(last_value, 0.01);
 }
 
+// Held partners: the same energy where they were found; then a function with a continuous gradient, 0 once a
+// vertex is out, however the others move; and let_go() finds what is there.
+TEST(SelfContact, HeldPartnersGiveASmoothEnergy) {
+  for (const Scene& scene : scenes()) {
+    const auto contact = scene.contact();
+    contact->move_to(scene.x);
+    const double found = contact->value();
+    ASSERT_GT(found, 0);
+    EXPECT_TRUE(contact->hold());
+    EXPECT_FALSE(contact->hold());
+    contact->move_to(scene.x);
+    // A face whose plane a vertex is behind although it is inside pushes no more.
+    EXPECT_LE(contact->value(), found);
+    EXPECT_GT(contact->value(), 0.5 * found);
+    std::vector<double> direction(scene.x.size());
+    for (std::size_t k = 0; k < direction.size(); ++k) direction[k] = 2 * random_unit(3, k) - 1;
+    const auto value_at = [&](double t) {
+      std::vector<double> x = scene.x;
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] += t * direction[k];
+      contact->move_to(x);
+      return contact->value();
+    };
+    for (const double t : {0.0, 0.01, 0.03}) {
+      const double h = 1e-6;
+      const double difference = (value_at(t + h) - value_at(t - h)) / (2 * h);
+      value_at(t);
+      std::vector<double> g(scene.x.size(), 0.0);
+      contact->add_gradient(g);
+      double slope = 0;
+      for (std::size_t k = 0; k < g.size(); ++k) slope += g[k] * direction[k];
+      EXPECT_NEAR(slope, difference, 1e-4 * (std::abs(difference) + found));
+    }
+    contact->let_go();
+    contact->move_to(scene.x);
+    EXPECT_EQ(contact->value(), found);
+  }
+}
+
 TEST(SelfContact, SameBitsForAnyNumberOfThreads) {
   for (const Scene& scene : scenes()) {
     std::vector<double> g[2];

@@ -321,7 +321,7 @@ class DotBench {
   static constexpr std::size_t smallest_subdomain = 15;  // nodes: below that there is nothing to factorise
   // The coarse space belongs to the mesh, not to the division: one that shrinks with the number of subdomains
   // is of no use to a few of them.
-  static constexpr int nodes_per_function = 20;
+  static constexpr int nodes_per_function = 12;
 
   // DOT with a given number of subdomains, and what it cost.
   class Division {

@@ -1,4 +1,5 @@
 #include <lope/base/log.h>
+#include <lope/base/memory.h>
 #include <lope/base/parallel.h>
 #include <lope/linalg/dense_kernels.h>
 #include <lope/linalg/sparse_cholesky.h>
@@ -126,6 +127,8 @@ struct SparseCholesky<T>::Implementation {
     size_fronts();
     cut_tree();
     place_updates();
+    // Systems that promise more memory than they have end a program that takes it: ask before.
+    if (const double free = available_memory(); free > 0 && bytes() > free) throw std::bad_alloc();
     factor.resize(factor_size);
     inverse.resize(unknowns);
     vectors.resize(vectors_size);
@@ -220,6 +223,12 @@ struct SparseCholesky<T>::Implementation {
   }
 
   Offset update_size(int s) const { return (layout.update_size(fronts[s].m) + line - 1) / line * line; }
+
+  // Of the factor and the work space, but for what grows with the right-hand sides.
+  double bytes() const {
+    const Offset stacks = stack_size * static_cast<Offset>(worker_count());
+    return static_cast<double>(factor_size + vectors_size + 2 * unknowns + kept_size + stacks) * sizeof(T);
+  }
 
   void prepare_workspaces() {
     if (workspaces.size() < worker_count()) workspaces.resize(worker_count());
@@ -558,7 +567,8 @@ bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
     m.prepare_workspaces();
     m.failed_pivot = m.factorize(matrix);
   } catch (const std::bad_alloc&) {
-    log_warning("not enough memory for a Cholesky factor of {:.0f} MB", factor_bytes() / 1e6);
+    log_warning("not enough memory for a Cholesky factor: it needs {:.1f} GB, {:.1f} GB are free", m.bytes() * 1e-9,
+                available_memory() * 1e-9);
     m.pattern_id = 0;
     return false;
   }

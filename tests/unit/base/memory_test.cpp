@@ -1,0 +1,27 @@
+#include <lope/base/memory.h>
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace lope {
+namespace {
+
+TEST(Memory, ThePeakGrowsByWhatIsTouched) {
+  const double before = peak_memory();
+  constexpr std::size_t size = 200'000'000;
+  const std::vector<char> touched(size, 1);
+  EXPECT_GE(peak_memory(), before);
+  EXPECT_GE(peak_memory(), static_cast<double>(size));
+  EXPECT_EQ(touched[size / 2], 1);
+}
+
+#ifdef __linux__  // elsewhere it is not told
+TEST(Memory, SomeIsAvailableButNotWithoutBound) {
+  EXPECT_GT(available_memory(), 1e6);
+  EXPECT_LT(available_memory(), 1e15);
+}
+#endif
+
+}  // namespace
+}  // namespace lope

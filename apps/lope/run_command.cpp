@@ -54,6 +54,7 @@ class ProgressPrinter {
     since_last_ = {};
     int iterations = 0;
     for (const auto& island : report.islands) iterations += island.solve.iterations;
+    if (report.liquid) iterations += static_cast<int>(report.liquid->iterations);
     const std::string line =
         fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
                     report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
@@ -75,6 +76,12 @@ class ProgressPrinter {
       if (terminal_) fmt::print(stderr, "\r\x1b[K");
       log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
                   scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
+    }
+    if (report.liquid && !report.liquid->converged) {
+      if (terminal_) fmt::print(stderr, "\r\x1b[K");
+      log_warning("step {}, liquid '{}': {} (largest residual {:.3g} m/s, tolerance {:.3g} m/s)", report.step,
+                  model_.liquid->name, report.liquid->reason, report.liquid->residual,
+                  model_.liquid->description.tolerance);
     }
   }
   const step::Model& model_;
@@ -165,8 +172,13 @@ int run(const RunArguments& arguments) {
   if (directory.empty()) directory = fs::path("runs") / scene->name;
   std::size_t unknowns = 0;
   for (const auto& solid : model->solids) unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
+  std::string size = fmt::format("{} unknowns", unknowns);
+  if (checked.liquid) {
+    const std::string particles = fmt::format("{} particles of liquid", checked.liquid->particles);
+    size = unknowns > 0 ? size + " and " + particles : particles;
+  }
   const std::string plan =
-      fmt::format("{}: {} unknowns, {} steps of {:g} ms, {} threads, into {}", scene->name, unknowns,
+      fmt::format("{}: {}, {} steps of {:g} ms, {} threads, into {}", scene->name, size,
                   scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
   log_info("lope {}: {}{}", LOPE_VERSION, plan, arguments.resume ? ", resumed" : "");
   if (!arguments.quiet) fmt::print("{}\n", plan);

@@ -4,7 +4,7 @@
 
 namespace lope::linalg {
 
-CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, ConstVector b, Vector x,
                                    const CgOptions& options) {
   const std::size_t n = b.size();
   const bool flexible = !(m.is_linear() && m.is_symmetric());
@@ -14,6 +14,13 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, C
   CgSummary summary;
   fill(x, 0);
   copy(b, r_);
+  const auto small = [&] {
+    return options.max_norm_tolerance > 0 && max_block_norm(r_, 1) <= options.max_norm_tolerance;
+  };
+  if (small()) {
+    summary.converged = true;
+    return summary;
+  }
   m.apply(r_, z_);
   copy(z_, p_);
   double rz = dot(r_, z_);
@@ -36,12 +43,17 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, Preconditioner& m, C
     combine(alpha, p_, 1, x);
     if (flexible) copy(r_, previous_r_);
     combine(-alpha, ap_, 1, r_);
+    if (small()) {
+      summary.converged = true;
+      return summary;
+    }
     m.apply(r_, z_);
     const double next = dot(r_, z_);
     summary.relative_residual = std::sqrt(std::max(next, 0.0) / start);
-    const bool done = options.monitor
-                          ? options.monitor(summary.iterations, x, alpha * rz, summary.relative_residual)
-                          : summary.relative_residual <= options.relative_tolerance;
+    const bool done =
+        options.monitor
+            ? options.monitor(summary.iterations, x, alpha * rz, summary.relative_residual)
+            : options.max_norm_tolerance == 0 && summary.relative_residual <= options.relative_tolerance;
     if (done) {
       summary.converged = true;
       return summary;

@@ -1,9 +1,10 @@
 // Preconditioned conjugate gradients for A x = b, started at x = 0.
 //
-// As OPT §3.1 uses it inside Newton's method: when a direction of negative curvature appears, the last iterate is
-// returned (on the first iteration: the preconditioned right-hand side, which is the steepest descent direction in
-// the preconditioner's metric; the paper has no preconditioner and returns b). Every returned x ≠ 0 then satisfies
-// x·b > 0. Residuals are measured as √(rᵀM⁻¹r), relative to the start.
+// As OPT §3.1 uses it inside Newton's method: when a direction of negative curvature appears, the last
+// iterate is returned (on the first iteration: the preconditioned right-hand side, which is the steepest
+// descent direction in the preconditioner's metric; the paper has no preconditioner and returns b). Every
+// returned x ≠ 0 then satisfies x·b > 0. Residuals are measured as √(rᵀM⁻¹r), relative to the start, unless
+// an absolute tolerance is given.
 #pragma once
 
 #include <lope/linalg/preconditioner.h>
@@ -17,14 +18,18 @@ namespace lope::linalg {
 // y = A x.
 using LinearOperator = std::function<void(ConstVector x, Vector y)>;
 
-// Called after every iteration with the number of iterations, the iterate, the decrease α rᵀM⁻¹r of the squared A-norm of
-// the error in it, and √(rᵀM⁻¹r) relative to the start; returns true to stop (the summary then says converged).
-using CgMonitor = std::function<bool(int iteration, ConstVector x, double decrease, double relative_residual)>;
+// Called after every iteration with the number of iterations, the iterate, the decrease α rᵀM⁻¹r of the
+// squared A-norm of the error in it, and √(rᵀM⁻¹r) relative to the start; returns true to stop (the summary
+// then says converged).
+using CgMonitor =
+    std::function<bool(int iteration, ConstVector x, double decrease, double relative_residual)>;
 
 struct CgOptions {
   double relative_tolerance = 1e-8;
+  // If positive: stop when no |r_i| is larger, and relative_tolerance is not used.
+  double max_norm_tolerance = 0;
   int max_iterations = 10000;
-  CgMonitor monitor = {};  // if given, it decides and relative_tolerance is not used
+  CgMonitor monitor = {};  // if given, it decides and the tolerances are not used
 };
 
 struct CgSummary {
@@ -37,7 +42,7 @@ struct CgSummary {
 // Keeps its work vectors between solves.
 class ConjugateGradient {
  public:
-  CgSummary solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+  CgSummary solve(const LinearOperator& a, LinearInverse& m, ConstVector b, Vector x,
                   const CgOptions& options);
 
  private:

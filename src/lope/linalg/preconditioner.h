@@ -10,21 +10,29 @@
 
 namespace lope::linalg {
 
-class Preconditioner {
+// All that CG needs to know.
+class LinearInverse {
  public:
-  virtual ~Preconditioner() = default;
-  // Takes the numbers of a new matrix; symbolic work is redone only when the pattern changes. False when the
-  // matrix does not allow it (not positive definite): the previous state is then lost.
-  virtual bool update(const BlockMatrix& matrix) = 0;
+  virtual ~LinearInverse() = default;
   // z ≈ A⁻¹ r. r and z must not overlap.
   virtual void apply(ConstVector r, Vector z) = 0;
   // CG needs both; if either fails it uses the flexible formula.
   virtual bool is_linear() const { return true; }
   virtual bool is_symmetric() const { return true; }
-  // True if M⁻¹A is close to the identity in *all* modes (a factor of A or of a nearby matrix), so that a small
-  // preconditioned residual means a small error. A local preconditioner says nothing about smooth errors.
+};
+
+// Of block matrices.
+class Preconditioner : public LinearInverse {
+ public:
+  // Takes the numbers of a new matrix; symbolic work is redone only when the pattern changes. False when the
+  // matrix does not allow it (not positive definite): the previous state is then lost.
+  virtual bool update(const BlockMatrix& matrix) = 0;
+  // True if M⁻¹A is close to the identity in *all* modes (a factor of A or of a nearby matrix), so that a
+  // small preconditioned residual means a small error. A local preconditioner says nothing about smooth
+  // errors.
   virtual bool is_near_inverse() const { return false; }
-  // True if it also acts on smooth errors, so that CG's convergence does not depend on the size of the problem.
+  // True if it also acts on smooth errors, so that CG's convergence does not depend on the size of the
+  // problem.
   virtual bool is_global() const { return is_near_inverse(); }
 };
 

@@ -1,4 +1,8 @@
 #include <lope/base/log.h>
+#include <lope/geometry/level_set/analytic.h>
+#include <lope/geometry/level_set/combined.h>
+#include <lope/geometry/level_set/grid.h>
+#include <lope/geometry/level_set/implicit.h>
 #include <lope/geometry/shapes.h>
 #include <lope/geometry/topology.h>
 #include <lope/geometry/transform.h>
@@ -7,7 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <variant>
+
+#include <Eigen/Geometry>
 
 namespace lope::scene {
 namespace {
@@ -172,6 +179,49 @@ Expected<geometry::Mesh> mesh_outline(const Value& body, const Outline& outline)
   return geometry::tetrahedralize(std::get<geometry::Shape>(outline.shape), edge, outline.options);
 }
 
+Expected<geometry::LevelSetPtr> planar_level_set(const geometry::PlanarShape& shape) {
+  if (const auto* rectangle = std::get_if<geometry::Rectangle>(&shape)) {
+    const Vec2 &size = rectangle->size, &center = rectangle->center;
+    return geometry::level_set(geometry::Box{{center.x(), center.y(), 0},
+                                             {size.x(), size.y(), std::numeric_limits<double>::infinity()}});
+  }
+  if (const auto* disc = std::get_if<geometry::Disc>(&shape))
+    return geometry::level_set(geometry::Sphere{{disc->center.x(), disc->center.y(), 0}, disc->radius});
+  return geometry::level_set(std::get<geometry::Polygon>(shape));
+}
+
+Expected<geometry::LevelSetPtr> outline_level_set(const Outline& outline) {
+  if (const auto* planar = std::get_if<geometry::PlanarShape>(&outline.shape)) return planar_level_set(*planar);
+  const auto make = [](const auto& shape) -> Expected<geometry::LevelSetPtr> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(shape)>, geometry::ClosedSurface>) {
+      return input_error("a surface has no formula");
+    } else {
+      return geometry::level_set(shape);
+    }
+  };
+  return std::visit(make, std::get<geometry::Shape>(outline.shape));
+}
+
+Vec3 finite_or_zero(const Vec3& v) {
+  return v.unaryExpr([](double c) { return std::isfinite(c) ? c : 0.0; });
+}
+
+geometry::LevelSetPtr transformed(geometry::LevelSetPtr set, const Value& transform) {
+  if (transform.has("fit")) {
+    const geometry::Bounds box = set->bounds();
+    set = geometry::moved(set, {Mat3::Identity(), -finite_or_zero(box.min)});
+    set = geometry::scaled(set, transform.number_at("fit") / finite_or_zero(box.extent()).maxCoeff());
+  }
+  if (transform.has("scale")) set = geometry::scaled(set, transform.number_at("scale"));
+  geometry::RigidPose pose;
+  if (const Value* rotate = transform.find("rotate")) {
+    pose.rotation =
+        Eigen::AngleAxisd(rotate->number_at("angle"), rotate->vector_at("axis").normalized()).toRotationMatrix();
+  }
+  if (transform.has("translate")) pose.translation = transform.vector_at("translate");
+  return geometry::moved(set, pose);
+}
+
 // A flat mesh file: triangles in the plane z = 0, turned counter-clockwise if all are clockwise.
 Expected<geometry::Mesh> flat_mesh(geometry::Mesh mesh, const std::string& file) {
   if (!mesh.tetrahedra.empty() || mesh.triangles.empty()) {
@@ -206,6 +256,21 @@ Expected<geometry::Mesh> mesh_file(const Value& body, const std::string& file, i
   Expected<geometry::Mesh> filled = geometry::tetrahedralize(geometry::ClosedSurface{std::move(*read)}, edge);
   if (!filled) return input_error("{}: {}", file, filled.error().message);
   return filled;
+}
+
+Expected<geometry::LevelSetPtr> mesh_level_set(const Value& body, const std::string& file, double voxel) {
+  if (body.integer_at("dimension") == 2)
+    return input_error("{}: a flat liquid needs a rectangle, a disc or a polygon", file);
+  Expected<geometry::Mesh> mesh = io::read_mesh(file);
+  if (mesh && !mesh->tetrahedra.empty()) {
+    mesh->triangles = geometry::boundary_triangles(mesh->tetrahedra);
+    mesh->tetrahedra.clear();
+  }
+  if (mesh && body.has("transform")) mesh = transformed(std::move(*mesh), body["transform"]);
+  if (!mesh) return forward_error(mesh);
+  geometry::GridOptions options;
+  options.voxel = voxel;
+  return geometry::grid_level_set(*mesh, options);
 }
 
 // Elements without volume cannot be simulated: their rest shape is singular.
@@ -271,6 +336,18 @@ Expected<geometry::Mesh> body_mesh(const Value& body) {
     return forward_error(sound);
   }
   return mesh;
+}
+
+Expected<geometry::LevelSetPtr> body_level_set(const Value& body, double voxel) {
+  const auto& [word, value] = body["shape"].members.front();
+  Expected<geometry::LevelSetPtr> set =
+      word == "mesh" ? mesh_level_set(body, value.text, voxel) : outline_level_set(outline(word, value));
+  if (!set) {
+    const std::string where = fmt::format("{}: body '{}'", to_string(value.at), body.text_at("name"));
+    return tl::unexpected<Error>(Error{where + ": " + set.error().message, set.error().trouble});
+  }
+  if (word == "mesh" || !body.has("transform")) return set;
+  return transformed(std::move(*set), body["transform"]);
 }
 
 }  // namespace lope::scene

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
+#include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/mesh.h>
 #include <lope/scene/document.h>
 
@@ -11,6 +12,10 @@ namespace lope::scene {
 // every vertex is used, every element has positive volume (area). Fails with the position of the culprit in
 // the scene file when a mesh file cannot be read or used (naming its element) or the shape cannot be meshed.
 Expected<geometry::Mesh> body_mesh(const Value& body);
+
+// The same shape as a level set: what a body of liquid fills. Mesh files become a grid of cells of size `voxel`. Fails
+// likewise, and for flat mesh files.
+Expected<geometry::LevelSetPtr> body_level_set(const Value& body, double voxel);
 
 // Volume of an element (2D: area), signed; `element` counts tetrahedra, or triangles where there are none.
 double element_measure(const geometry::Mesh& mesh, std::size_t element);

@@ -5,6 +5,7 @@
 #include <lope/optimize/stopping.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/handle_motion.h>
+#include <lope/scene/liquid_model.h>
 #include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/selection.h>
@@ -191,17 +192,23 @@ Expected<step::Model> build_model(const Scene& scene) {
   model.gravity = root.vector_at("gravity");
   model.step = root["time"].number_at("step");
   model.scheme = scheme(root["time"].text_at("scheme"));
-  for (const Value& body : root["body"].items) {
+  const int dimension = root.items_at("body").empty() ? root["liquid"].integer_at("dimension")
+                                                      : root["body"].items.front().integer_at("dimension");
+  for (const Value& body : root.items_at("body")) {
+    if (body.text_at("kind") == "liquid") continue;
     Expected<step::SolidBody> solid = build_solid(body);
     if (!solid) return forward_error(solid);
     model.solids.push_back(std::move(*solid));
   }
-  if (const Value* obstacles = root.find("obstacle")) {
-    for (const Value& value : obstacles->items) {
-      Expected<step::Obstacle> obstacle = build_obstacle(value, model.solids.front().dimension);
-      if (!obstacle) return forward_error(obstacle);
-      model.obstacles.push_back(std::move(*obstacle));
-    }
+  for (const Value& value : root.items_at("obstacle")) {
+    Expected<step::Obstacle> obstacle = build_obstacle(value, dimension);
+    if (!obstacle) return forward_error(obstacle);
+    model.obstacles.push_back(std::move(*obstacle));
+  }
+  if (root.has("liquid")) {
+    Expected<step::Liquid> liquid = build_liquid(root, model.obstacles, scene.duration);
+    if (!liquid) return forward_error(liquid);
+    model.liquid = std::move(*liquid);
   }
   model.body_contact.friction = root["contact"].number_at("friction");
   if (root["contact"].has("stiffness")) model.body_contact.stiffness = root["contact"].number_at("stiffness");

@@ -29,6 +29,7 @@ class Checker {
     for (const step::SolidBody& body : model_.solids) this->body(body);
     between_bodies();
     obstacles();
+    if (model_.liquid) liquid();
     sizes();
     return std::move(report_);
   }
@@ -231,6 +232,52 @@ class Checker {
     }
   }
 
+  // Fills the sources once to see what the obstacles leave of them.
+  void liquid() {
+    const step::Liquid& liquid = *model_.liquid;
+    const matter::liquid::Description& description = liquid.description;
+    matter::liquid::Description filled = description;
+    for (const step::Obstacle& obstacle : model_.obstacles) {
+      filled.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+    }
+    LiquidCheck checked;
+    checked.name = liquid.name;
+    checked.cell = description.dx;
+    std::size_t covered = 0;
+    checked.particles = matter::liquid::make_liquid(filled)->start(&covered).count();
+    if (checked.particles == 0 && description.emitters.empty()) {
+      fail("liquid '{}': has no particles: its bodies are {}", liquid.name,
+           covered > 0 ? "inside obstacles; move them" : "smaller than a cell or outside the domain");
+    } else if (covered > 0) {
+      warn("liquid '{}': {:.2g} % of its bodies is inside obstacles and is left out; shrink or move them", liquid.name,
+           100.0 * static_cast<double>(covered) / static_cast<double>(covered + checked.particles));
+    }
+    if (!model_.solids.empty())
+      warn("liquid '{}' and the solid bodies do not feel each other; use obstacles as its walls", liquid.name);
+    for (const step::Obstacle& obstacle : model_.obstacles) leaves(obstacle, description);
+    report_.liquid = checked;
+  }
+
+  // An obstacle that was in the domain of the liquid and is no longer.
+  void leaves(const step::Obstacle& obstacle, const matter::liquid::Description& liquid) {
+    if (!obstacle.extent.min.allFinite() || !obstacle.extent.max.allFinite()) return;
+    constexpr int samples = 200;
+    const double reach = 0.5 * obstacle.extent.extent().norm();
+    const auto away = [&](double time) {
+      const Vec3 middle = obstacle.pose(time).place(obstacle.extent.center());
+      for (int a = 0; a < liquid.dimension; ++a) {
+        if (middle[a] + reach < liquid.domain.min[a] || middle[a] - reach > liquid.domain.max[a]) return true;
+      }
+      return false;
+    };
+    if (away(0)) return;
+    for (int k = 1; k <= samples; ++k) {
+      const double time = scene_.duration * k / samples;
+      if (!away(time)) continue;
+      return warn("obstacle '{}' leaves the domain of the liquid at about {:.3g} s", obstacle.name, time);
+    }
+  }
+
   void between_bodies() {
     const std::vector<step::SolidBody>& bodies = model_.solids;
     for (std::size_t i = 0; i < bodies.size(); ++i) {
@@ -280,11 +327,20 @@ class Checker {
       vertices += static_cast<double>(body.mesh.vertices.size());
       elements += static_cast<double>(element_count(body.mesh));
     }
+    double particles = 0;
+    if (report_.liquid) {
+      // Per particle: place, velocity, its gradient, twice; per cell, of which half as many again are empty or wall,
+      // about sixty numbers of fields and hierarchy.
+      particles = static_cast<double>(report_.liquid->particles);
+      const double d = model_.liquid->description.dimension;
+      const double cells = 1.5 * particles / std::pow(model_.liquid->description.particles_per_axis, d);
+      report_.memory.elements += 2 * particles * (2 * d + d * d) * sizeof(double) + 60 * cells * sizeof(double);
+    }
     // Positions and fields in single precision (element fields are the larger ones); x, v, their
     // predecessors and accelerations in the checkpoint.
     const double fields = static_cast<double>(scene_.output.fields.size());
-    const double frame = vertices * 3 * sizeof(float) + elements * fields * sizeof(float);
-    const double checkpoint = 5 * static_cast<double>(report_.unknowns) * sizeof(double);
+    const double frame = vertices * 3 * sizeof(float) + elements * fields * sizeof(float) + particles * 6 * sizeof(float);
+    const double checkpoint = (5 * static_cast<double>(report_.unknowns) + 15 * particles) * sizeof(double);
     report_.disk = static_cast<double>(report_.frames) * frame + checkpoint;
   }
 
@@ -341,10 +397,18 @@ std::string describe(const CheckReport& report) {
     text += fmt::format("body '{}': {:.4g} kg, {} scripted vertices. {}\n", body.name, body.mass,
                         body.scripted, geometry::describe(body.quality));
   }
+  if (report.liquid) {
+    text += fmt::format("liquid '{}': {} particles at the start, cells of {:.4g} m\n", report.liquid->name,
+                        report.liquid->particles, report.liquid->cell);
+  }
   text += fmt::format("{} unknowns, {} steps, {} frames\n", report.unknowns, report.steps, report.frames);
-  text += fmt::format(
-      "memory: about {} with a direct method (newton), {} with an iterative one (newton-pcg, gast15)\n",
-      bytes(report.memory.direct()), bytes(report.memory.iterative()));
+  if (report.bodies.empty()) {
+    text += fmt::format("memory: about {}\n", bytes(report.memory.iterative()));
+  } else {
+    text += fmt::format(
+        "memory: about {} with a direct method (newton), {} with an iterative one (newton-pcg, gast15)\n",
+        bytes(report.memory.direct()), bytes(report.memory.iterative()));
+  }
   text +=
       fmt::format("disk: about {} for frames and a checkpoint, exports not counted\n", bytes(report.disk));
   for (const CheckFinding& finding : report.findings) {

@@ -7,6 +7,7 @@
 #include <lope/step/model.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ struct BodyCheck {
   std::size_t scripted = 0;  // vertices that some handle holds at some time
 };
 
+struct LiquidCheck {
+  std::string name;
+  std::size_t particles = 0;  // at the start
+  double cell = 0;            // m
+};
+
 // Bytes. Estimates: the matrices exactly, the factor by the growth law of nested dissection for compact
 // bodies (3D: n^(4/3), 2D: n log n; slender bodies need less), the rest by counting arrays.
 struct MemoryEstimate {
@@ -42,6 +49,7 @@ struct MemoryEstimate {
 struct CheckReport {
   std::vector<CheckFinding> findings;
   std::vector<BodyCheck> bodies;
+  std::optional<LiquidCheck> liquid;
   std::size_t unknowns = 0;  // coordinates, scripted ones included
   std::size_t steps = 0;
   std::size_t frames = 0;

@@ -168,6 +168,12 @@ Value Value::of(std::string text) {
 
 Value Value::table() { return {}; }
 
+const std::vector<Value>& Value::items_at(std::string_view key) const {
+  static const std::vector<Value> none;
+  const Value* list = find(key);
+  return list ? list->items : none;
+}
+
 Value* Value::find(std::string_view key) {
   return const_cast<Value*>(static_cast<const Value*>(this)->find(key));
 }

@@ -60,6 +60,8 @@ class Value {
   const std::string& text_at(std::string_view key) const;
   Vec3 vector_at(std::string_view key) const;
   Vec3 as_vector() const;
+  // Of a list that may be absent.
+  const std::vector<Value>& items_at(std::string_view key) const;
   std::vector<double> as_numbers() const;
   std::vector<std::string> as_texts() const;
 };

@@ -114,6 +114,14 @@ constexpr double rounding = 1e-9;
 
 }  // namespace
 
+Expected<geometry::LevelSetPtr> formula_level_set(const Value& value, int dimension) {
+  const auto& [word, shape] = value["shape"].members.front();
+  auto set = analytic(word, shape, dimension);
+  if (!set) return input_error("{}: {}", to_string(shape.at), set.error().message);
+  const auto pose = placement(value);
+  return pose ? geometry::moved(*set, *pose) : *set;
+}
+
 Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
   auto shape = level_set(value, dimension);
   if (!shape) {
@@ -124,9 +132,10 @@ Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
   obstacle.name = value.text_at("name");
   obstacle.shape = std::move(*shape);
   if (const auto pose = placement(value)) obstacle.shape = geometry::moved(obstacle.shape, *pose);
-  geometry::Bounds bounds = obstacle.shape->bounds();
+  geometry::Bounds bounds = obstacle.extent = obstacle.shape->bounds();
   if (!bounds.min.allFinite() || !bounds.max.allFinite()) bounds = {Vec3::Zero(), Vec3::Zero()};
-  if (value.boolean_at("inside")) obstacle.shape = geometry::complement_of(obstacle.shape);
+  obstacle.container = value.boolean_at("inside");
+  if (obstacle.container) obstacle.shape = geometry::complement_of(obstacle.shape);
   obstacle.motion = handle_motion(value, bounds, bounds);
   obstacle.begin = value.number_at("begin");
   obstacle.contact =

@@ -14,6 +14,9 @@ namespace lope::scene {
 // Fails where a file cannot be read or is not a closed surface, with the position of its key.
 Expected<step::Obstacle> build_obstacle(const Value& value, int dimension);
 
+// The level set of a table with a shape that has a formula, and perhaps a transform.
+Expected<geometry::LevelSetPtr> formula_level_set(const Value& value, int dimension);
+
 // A body whose vertices are inside an obstacle at the start.
 struct StartInside {
   std::size_t body = 0;

@@ -76,6 +76,32 @@ json to_json(const step::ContactReport& contact, const step::Model& model) {
           {"obstacle_force", std::move(forces)}};
 }
 
+json to_json(const matter::liquid::Report& liquid, const step::Model& model) {
+  return {{"name", model.liquid->name},
+          {"converged", liquid.converged},
+          {"reason", liquid.reason},
+          {"substeps", liquid.substeps},
+          {"particles", liquid.particles},
+          {"emitted", liquid.emitted},
+          {"removed", liquid.removed},
+          {"moved", liquid.moved},
+          {"volume", liquid.volume},
+          {"covered_volume", liquid.covered_volume},
+          {"largest_speed", liquid.largest_speed},
+          {"energy", {{"kinetic", liquid.kinetic}, {"gravity", liquid.potential}}},
+          {"momentum", to_json(liquid.momentum)},
+          {"pressure",
+           {{"unknowns", liquid.unknowns},
+            {"wall_unknowns", liquid.wall_unknowns},
+            {"separated", liquid.separated},
+            {"enclosed_regions", liquid.enclosed_regions},
+            {"iterations", liquid.iterations},
+            {"inner_iterations", liquid.inner_iterations},
+            {"residual", liquid.residual},
+            {"seconds", liquid.pressure_seconds}}},
+          {"seconds", liquid.seconds}};
+}
+
 json to_json(const step::StepReport& report, const step::Model& model) {
   json islands = json::array(), bodies = json::array();
   for (const step::IslandReport& island : report.islands) {
@@ -97,9 +123,11 @@ json to_json(const step::StepReport& report, const step::Model& model) {
                       {"angular_momentum", to_json(body.angular_momentum)},
                       {"inverted_elements", body.inverted_elements}});
   }
-  return {{"step", report.step},           {"time", report.time},         {"h", report.h},
-          {"seconds", report.seconds},     {"accepted", report.accepted}, {"converged", report.converged()},
-          {"islands", std::move(islands)}, {"bodies", std::move(bodies)}};
+  json line = {{"step", report.step},           {"time", report.time},         {"h", report.h},
+               {"seconds", report.seconds},     {"accepted", report.accepted}, {"converged", report.converged()},
+               {"islands", std::move(islands)}, {"bodies", std::move(bodies)}};
+  if (report.liquid) line["liquid"] = to_json(*report.liquid, model);
+  return line;
 }
 
 std::vector<float> positions(const step::BodyState& body, int dimension) {
@@ -140,9 +168,15 @@ std::vector<DrawnObstacle> drawn_obstacles(const Scene& scene, const step::Model
     region.add(own.min);
     region.add(own.max);
   }
-  const Vec3 margin = Vec3::Constant(region.extent().maxCoeff());
-  region.min -= margin;
-  region.max += margin;
+  if (!model.solids.empty()) {
+    const Vec3 margin = Vec3::Constant(region.extent().maxCoeff());
+    region.min -= margin;
+    region.max += margin;
+  }
+  if (model.liquid) {
+    region.add(model.liquid->description.domain.min);
+    region.add(model.liquid->description.domain.max);
+  }
   for (std::size_t k = 0; k < model.obstacles.size(); ++k) {
     if (scene.obstacles[k].draw == ObstacleSettings::Draw::None) continue;
     if (scene.floor_height && floor_height(scene.resolved["obstacle"].items[k])) continue;
@@ -152,6 +186,26 @@ std::vector<DrawnObstacle> drawn_obstacles(const Scene& scene, const step::Model
                      obstacle_surface(model.obstacles[k], region)});
   }
   return drawn;
+}
+
+int dimension_of(const step::Model& model) {
+  return model.solids.empty() ? model.liquid->description.dimension : model.solids.front().dimension;
+}
+
+// Numbers that come back bit for bit.
+std::string exact(double value) { return fmt::format("{:.17g}", value); }
+
+void add_topology(const LiquidSettings& settings, const matter::liquid::Description& liquid, io::Frame& frame) {
+  const std::string name = settings.name + "/";
+  auto& metadata = frame.data.metadata;
+  metadata[name + "kind"] = "liquid";
+  metadata[name + "dimension"] = std::to_string(liquid.dimension);
+  metadata[name + "spacing"] = exact(liquid.dx);
+  metadata[name + "origin"] =
+      fmt::format("{} {} {}", exact(liquid.origin[0]), exact(liquid.origin[1]), exact(liquid.origin[2]));
+  metadata[name + "particle_volume"] = exact(std::pow(liquid.dx / liquid.particles_per_axis, liquid.dimension));
+  const Vec3& color = settings.color;
+  frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
 }
 
 io::Frame topology(const Scene& scene, const step::Model& model) {
@@ -178,8 +232,9 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
     frame.data.metadata[name + "kind"] = "obstacle";
     frame.data.metadata[name + "bounded"] = obstacle.bounded ? "true" : "false";
     frame.data.metadata[name + "draw"] = settings.draw == ObstacleSettings::Draw::Cut ? "cut" : "solid";
-    frame.data.metadata[name + "dimension"] = std::to_string(model.solids.front().dimension);
+    frame.data.metadata[name + "dimension"] = std::to_string(dimension_of(model));
   }
+  if (scene.liquid) add_topology(*scene.liquid, model.liquid->description, frame);
   return frame;
 }
 
@@ -196,6 +251,38 @@ std::vector<float> positions(const DrawnObstacle& obstacle, const step::Model& m
     for (const double coordinate : pose.place(vertex)) result.push_back(static_cast<float>(coordinate));
   }
   return result;
+}
+
+// Three numbers per vector, in single precision.
+template <int Dim>
+std::vector<float> in_space(const std::vector<Vec<Dim>>& vectors) {
+  std::vector<float> result(3 * vectors.size(), 0.0F);
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    for (int a = 0; a < Dim; ++a) result[3 * i + static_cast<std::size_t>(a)] = static_cast<float>(vectors[i][a]);
+  }
+  return result;
+}
+
+void add_liquid(const Scene& scene, step::Simulation& simulation, io::Frame& frame) {
+  const std::string name = scene.liquid->name + "/";
+  std::visit(
+      [&](const auto& particles) {
+        frame.data.add(name + "position", {particles.size(), 3}, in_space(particles.x));
+        frame.data.add(name + "vertex/velocity", {particles.size(), 3}, in_space(particles.v));
+      },
+      simulation.state().liquid->particles);
+  if (simulation.model().liquid->description.dimension == 3 && !wanted(scene, "cells")) return;
+  const matter::liquid::GridFields grid = simulation.liquid_fields();
+  const std::size_t count = grid.kind.size();
+  std::vector<std::uint8_t> kind(count);
+  std::transform(grid.kind.begin(), grid.kind.end(), kind.begin(), [](auto k) { return static_cast<std::uint8_t>(k); });
+  frame.data.add(name + "cell/index", {count, 3}, grid.index);
+  frame.data.add(name + "cell/kind", std::move(kind));
+  frame.data.add(name + "cell/separating", grid.separating);
+  frame.data.add(name + "cell/pressure", grid.pressure);
+  frame.data.add(name + "cell/level_set", grid.level_set);
+  frame.data.add(name + "cell/velocity", {count, 3}, grid.velocity);
+  frame.data.add(name + "cell/open", {count, 3}, grid.open);
 }
 
 io::Frame snapshot(const Scene& scene, const std::vector<DrawnObstacle>& obstacles, step::Simulation& simulation,
@@ -215,11 +302,34 @@ io::Frame snapshot(const Scene& scene, const std::vector<DrawnObstacle>& obstacl
       frame.data.metadata["unit/" + field.name] = field.unit;
     }
   }
+  if (scene.liquid) add_liquid(scene, simulation, frame);
   for (const DrawnObstacle& obstacle : obstacles) {
     const auto x = positions(obstacle, simulation.model(), frame.time);
     frame.data.add(scene.obstacles[obstacle.number].name + "/position", {x.size() / 3, 3}, x);
   }
   return frame;
+}
+
+template <class Matrix>
+std::vector<double> flat(const std::vector<Matrix>& values) {
+  std::vector<double> result;
+  result.reserve(values.size() * static_cast<std::size_t>(Matrix::SizeAtCompileTime));
+  for (const Matrix& value : values) result.insert(result.end(), value.data(), value.data() + value.size());
+  return result;
+}
+
+void add_liquid(const matter::liquid::State& liquid, io::NamedArrays& arrays) {
+  std::visit(
+      [&](const auto& particles) {
+        arrays.add("liquid/x", flat(particles.x));
+        arrays.add("liquid/v", flat(particles.v));
+        arrays.add("liquid/affine", flat(particles.affine));
+      },
+      liquid.particles);
+  arrays.add("liquid/dimension", std::vector<std::int64_t>{liquid.particles.index() == 0 ? 2 : 3});
+  arrays.add("liquid/round", std::vector<std::int64_t>{liquid.round});
+  arrays.add("liquid/pressure_bricks", liquid.pressure_bricks);
+  arrays.add("liquid/pressure", liquid.pressure);
 }
 
 io::NamedArrays to_arrays(const step::State& state) {
@@ -240,6 +350,7 @@ io::NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "handles", std::vector<std::int64_t>{static_cast<std::int64_t>(body.anchors.size())});
     for (std::size_t j = 0; j < body.anchors.size(); ++j) arrays.add(fmt::format("{}anchor{}", name, j), body.anchors[j]);
   }
+  if (state.liquid) add_liquid(*state.liquid, arrays);
   return arrays;
 }
 
@@ -248,28 +359,66 @@ class StateReader {
  public:
   StateReader(const io::NamedArrays& arrays, const fs::path& path) : arrays_(arrays), path_(path) {}
   std::vector<double> numbers(const std::string& name) { return values<double>(name); }
+  std::vector<std::int32_t> integers(const std::string& name) { return values<std::int32_t>(name); }
+  bool has(const std::string& name) const { return arrays_.find(name) != nullptr; }
+  // As many numbers as a list of Matrix needs; `count`: how many there must be (−1: any).
+  template <class Matrix>
+  std::vector<Matrix> matrices(const std::string& name, std::ptrdiff_t count = -1) {
+    const std::vector<double> flat = values<double>(name);
+    constexpr auto size = static_cast<std::size_t>(Matrix::SizeAtCompileTime);
+    std::vector<Matrix> result(flat.size() / size);
+    if (flat.size() % size != 0 || (count >= 0 && std::ssize(result) != count)) note_missing(name);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = Eigen::Map<const Matrix>(flat.data() + i * size);
+    return result;
+  }
   template <class T>
   T single(const std::string& name) {
     const std::vector<T> found = values<T>(name);
-    if (found.size() != 1) missing_ = missing_.empty() ? name : missing_;
+    if (found.size() != 1) note_missing(name);
     return found.size() == 1 ? found[0] : T{};
   }
   Expected<void> result() const {
     if (missing_.empty()) return {};
     return input_error("{}: not a checkpoint of Lope: array '{}' is missing or of the wrong type", path_.string(), missing_);
   }
+  void note_missing(const std::string& name) {
+    if (missing_.empty()) missing_ = name;
+  }
 
  private:
   template <class T>
   std::vector<T> values(const std::string& name) {
     if (const auto* found = arrays_.values<T>(name)) return *found;
-    if (missing_.empty()) missing_ = name;
+    note_missing(name);
     return {};
   }
   const io::NamedArrays& arrays_;
   const fs::path& path_;
   std::string missing_;
 };
+
+template <int Dim>
+matter::liquid::Particles<Dim> read_particles(StateReader& reader) {
+  matter::liquid::Particles<Dim> particles;
+  particles.x = reader.matrices<Vec<Dim>>("liquid/x");
+  particles.v = reader.matrices<Vec<Dim>>("liquid/v", std::ssize(particles.x));
+  particles.affine = reader.matrices<Mat<Dim>>("liquid/affine", std::ssize(particles.x));
+  return particles;
+}
+
+matter::liquid::State read_liquid(StateReader& reader) {
+  matter::liquid::State liquid;
+  const std::int64_t dimension = reader.single<std::int64_t>("liquid/dimension");
+  if (dimension == 2) liquid.particles = read_particles<2>(reader);
+  else liquid.particles = read_particles<3>(reader);
+  liquid.round = reader.single<std::int64_t>("liquid/round");
+  liquid.pressure_bricks = reader.integers("liquid/pressure_bricks");
+  liquid.pressure = reader.numbers("liquid/pressure");
+  const std::size_t cells = dimension == 2 ? 64 : 512;
+  if (liquid.pressure_bricks.size() * cells != liquid.pressure.size() * static_cast<std::size_t>(dimension))
+    reader.note_missing("liquid/pressure");
+  return liquid;
+}
 
 }  // namespace
 
@@ -299,6 +448,7 @@ Expected<step::State> read_state(const fs::path& path) {
     }
     state.bodies.push_back(std::move(body));
   }
+  if (reader.has("liquid/dimension")) state.liquid = read_liquid(reader);
   if (const auto complete = reader.result(); !complete) return forward_error(complete);
   return state;
 }
@@ -414,6 +564,10 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     if (options.resume || model.obstacles[inside.obstacle].contact != step::ContactKind::Constraint) continue;
     log_info("{}: moved to its surface", describe(inside, model));
   }
+  if (!options.resume && simulation.liquid_covered() > 0) {
+    log_info("liquid '{}': {} particles of its sources were left out because obstacles are there", model.liquid->name,
+             simulation.liquid_covered());
+  }
   if (!options.resume) {
     if (const auto written = directory.write_frame(snapshot(scene, obstacles, simulation, 0)); !written) return forward_error(written);
   }
@@ -439,12 +593,18 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     const step::State before = simulation.state();
     const step::StepReport report = simulation.advance();
     Expected<void> written = directory.write_stats(report, model);
+    if (report.liquid && report.liquid->removed > 0) {
+      log_info("step {}: liquid '{}': {} particles left the domain or were crushed, and are removed", report.step,
+               model.liquid->name, report.liquid->removed);
+    }
     if (!report.converged()) {
       if (summary.unconverged_steps.empty()) {
         const auto culprit =
             std::find_if(report.islands.begin(), report.islands.end(),
                          [](const step::IslandReport& island) { return !island.solve.converged(); });
-        summary.first_reason = fmt::format("{}: {}", bodies_text(*culprit, model), culprit->solve.reason);
+        summary.first_reason = culprit == report.islands.end()
+                                   ? fmt::format("liquid '{}': {}", model.liquid->name, report.liquid->reason)
+                                   : fmt::format("{}: {}", bodies_text(*culprit, model), culprit->solve.reason);
       }
       summary.unconverged_steps.push_back(report.step);
     }

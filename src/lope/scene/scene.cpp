@@ -30,11 +30,16 @@ class Resolver {
     Value& output = *root.find("output");
     if (!output.has("directory")) output.set("directory", Value::of("runs/" + names.text_at("name")));
     std::set<std::string> taken;
-    std::vector<Value>& bodies = root.find("body")->items;
+    std::vector<Value> no_bodies;
+    std::vector<Value>& bodies = root.has("body") ? root.find("body")->items : no_bodies;
+    if (bodies.empty() && root.items_at("emitter").empty()) {
+      complain(root, "body", "is missing; expected tables, each written [[body]], or an [[emitter]] of liquid");
+      return;
+    }
     spread_copies(bodies);
     for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
+    const int dimension = liquid(root, bodies, taken);
     if (Value* obstacles = root.find("obstacle")) {
-      const int dimension = bodies[0].integer_at("dimension");
       for (std::size_t i = 0; i < obstacles->items.size(); ++i)
         obstacle(obstacles->items[i], i, taken, dimension);
     }
@@ -142,6 +147,7 @@ class Resolver {
                fmt::format("another body is called '{}'; names must differ", body.text_at("name")));
     }
     const int dimension = shape(body, path);
+    if (is_liquid(body)) liquid_body(body, path);
     material(*body.find("material"), path + ".material", nullptr);
     initial(body, path);
     transform(body, path + ".transform", dimension);
@@ -163,6 +169,68 @@ class Resolver {
         handle(list->items[i], fmt::format("{}.handle.{}", path, i), regions, dimension);
       }
     }
+  }
+
+  // The table of the liquid and the emitters, where there are any. Returns the dimension of the scene.
+  int liquid(Value& root, const std::vector<Value>& bodies, std::set<std::string>& taken) {
+    const bool wet = root.has("emitter") || std::any_of(bodies.begin(), bodies.end(), is_liquid);
+    Value* table = root.find("liquid");
+    if (!wet || !table) {
+      if (wet) complain(root, "liquid", "is missing; a scene with liquid needs it: [liquid] with resolution = 64, say");
+      if (table) complain(*table, "liquid", "there is no body with kind = \"liquid\" and no [[emitter]]");
+      return bodies.empty() ? 3 : bodies[0].integer_at("dimension");
+    }
+    const int given = table->has("dimension") ? table->integer_at("dimension") : 0;
+    const int dimension = bodies.empty() ? (given ? given : 3) : bodies[0].integer_at("dimension");
+    if (given && given != dimension)
+      complain((*table)["dimension"], "liquid.dimension", fmt::format("the bodies have {}", dimension));
+    Value count;
+    count.kind = ValueKind::Integer;
+    count.integer = dimension;
+    table->set("dimension", count);
+    if (table->has("resolution") && table->has("cell"))
+      complain(*table, "liquid", "has resolution and cell; keep one of them");
+    if (!table->has("resolution") && !table->has("cell")) {
+      count.integer = 64;
+      table->set("resolution", count);
+    }
+    if (!taken.insert(table->text_at("name")).second)
+      complain((*table)["name"], "liquid.name",
+               fmt::format("a body is called '{}' too; names must differ", table->text_at("name")));
+    if (const Value* domain = table->find("domain")) {
+      const Vec3 extent = domain->vector_at("max") - domain->vector_at("min");
+      if (extent.head<2>().minCoeff() <= 0 || (dimension == 3 && extent.z() <= 0))
+        complain(*domain, "liquid.domain", "max must be greater than min");
+    }
+    if (Value* emitters = root.find("emitter")) {
+      for (std::size_t i = 0; i < emitters->items.size(); ++i) emitter(emitters->items[i], i, dimension);
+    }
+    return dimension;
+  }
+
+  static bool is_liquid(const Value& body) { return body.text_at("kind") == "liquid"; }
+
+  void emitter(Value& emitter, std::size_t index, int dimension) {
+    const std::string path = fmt::format("emitter.{}", index);
+    if (!emitter.has("name")) emitter.set("name", Value::of(fmt::format("emitter{}", index)));
+    const auto& [word, shape] = emitter["shape"].members.front();
+    if (word == "box") box(shape, path + ".shape.box", dimension == 2);
+    if (word == "half_space") complain(shape, path + ".shape.half_space", "has no end; give a shape that has one");
+    if (emitter.has("end") && emitter.number_at("end") <= emitter.number_at("begin"))
+      complain(emitter["end"], path + ".end", "must be later than begin");
+    if (dimension == 2) flat_vector(emitter["velocity"], path + ".velocity");
+    transform(emitter, path + ".transform", dimension);
+  }
+
+  // What only solids have.
+  void liquid_body(const Value& body, const std::string& path) {
+    for (const char* key : {"edge", "region", "handle"}) {
+      if (body.has(key)) complain(body[key], path + "." + key, "has no meaning for a liquid");
+    }
+    if (body["initial"].text_at("state") != "rest")
+      complain(body["initial"], path + ".initial", "a liquid starts where its shape is");
+    if (body.boolean_at("self_contact"))
+      complain(body["self_contact"], path + ".self_contact", "has no meaning for a liquid");
   }
 
   // Returns the dimension.
@@ -478,10 +546,13 @@ Scene read_scene(Value root, const std::string& source) {
   scene.duration = time.number_at("duration");
   scene.frame_rate = time.has("frame_rate") ? time.number_at("frame_rate") : 1 / time.number_at("step");
   scene.threads = root["solver"].integer_at("threads");
-  for (const Value& body : root["body"].items) {
+  for (const Value& body : root.items_at("body")) {
+    if (body.text_at("kind") == "liquid") continue;
     const Vec3 color = body.has("color") ? color_of(body["color"]) : palette(scene.bodies.size());
     scene.bodies.push_back({body.text_at("name"), body.integer_at("dimension"), color});
   }
+  if (const Value* liquid = root.find("liquid"))
+    scene.liquid = LiquidSettings{liquid->text_at("name"), color_of((*liquid)["color"])};
   if (const Value* obstacles = root.find("obstacle")) {
     using Draw = ObstacleSettings::Draw;
     for (const Value& obstacle : obstacles->items) {

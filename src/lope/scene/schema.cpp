@@ -95,6 +95,8 @@ std::vector<std::string> method_names() {
 const std::vector<std::string> sides{"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
 const std::vector<std::string> field_names{"speed",  "residual", "contact_force",
                                            "stress", "stretch",  "volume_ratio"};
+// Fields of a liquid's grid.
+const std::vector<std::string> grid_field_names{"cells"};
 const std::vector<std::string> after_words{"hold", "extend", "loop", "mirror"};
 
 std::vector<std::string> color_choices() {
@@ -435,10 +437,14 @@ void add_obstacles(std::vector<Key>& keys) {
 }
 
 void add_body(std::vector<Key>& keys) {
-  keys.push_back(entry("body", Type::TableList).required().says("The bodies, each with its own `[[body]]`."));
+  keys.push_back(entry("body", Type::TableList)
+                     .says("The bodies, each with its own `[[body]]`. At least one, or an `[[emitter]]`."));
   keys.push_back(
       text("body[].name").says("Its name in messages, files and `--set`. Default: body0, body1, …"));
-  keys.push_back(choice("body[].kind", {"solid"}).by_default("\"solid\"").says("What it is made of."));
+  keys.push_back(choice("body[].kind", {"solid", "liquid"})
+                     .by_default("\"solid\"")
+                     .says("An elastic body; or a place that is full of liquid at the start: then shape, transform, "
+                           "velocity and angular_velocity count, and `[liquid]` says the rest."));
   keys.push_back(
       integer("body[].dimension")
           .within({2, 3, false, false})
@@ -552,6 +558,76 @@ void add_body(std::vector<Key>& keys) {
                      .says("The vertices are free from this time on."));
 }
 
+void add_liquid(std::vector<Key>& keys) {
+  keys.push_back(table("liquid").says("The liquid: what its bodies and emitters have in common."));
+  keys.push_back(
+      text("liquid.name").by_default("\"liquid\"").says("Its name in messages and files: one set of particles."));
+  keys.push_back(integer("liquid.dimension")
+                     .within({2, 3, false, false})
+                     .says("3, or 2 in the plane z = 0. Default: that of the bodies, 3 without any."));
+  keys.push_back(integer("liquid.resolution")
+                     .within({4, 4096, false, false})
+                     .says("Cells along the largest extent of the domain, the container or what is full at the "
+                           "start (the first of these that is given). Default: 64."));
+  keys.push_back(
+      quantity("liquid.cell", Dimension::Length).within(positive).says("Side of a cell, instead of `resolution`."));
+  keys.push_back(quantity("liquid.density", Dimension::Density)
+                     .within(positive)
+                     .by_default("1000.0")
+                     .says("Mass per volume. In 2D: for a depth of one metre."));
+  keys.push_back(choice("liquid.walls", {"separating", "sticking"})
+                     .by_default("\"separating\"")
+                     .says("Whether the liquid may let go of walls and ceilings (LCP), or moves along them until it "
+                           "falls off at their end. It slides freely along walls in both."));
+  keys.push_back(choice("liquid.transfer", {"apic", "flip"})
+                     .by_default("\"apic\"")
+                     .says("How velocities go between particles and grid: smooth and keeping spin, or livelier and "
+                           "noisier."));
+  keys.push_back(number("liquid.flip")
+                     .within(unit_interval)
+                     .by_default("0.97")
+                     .says("With `transfer = \"flip\"`: its share, the rest is PIC, which damps."));
+  keys.push_back(integer("liquid.particles")
+                     .within({1, 4, false, false})
+                     .by_default("2")
+                     .says("Particles of a cell along each axis."));
+  keys.push_back(number("liquid.cfl")
+                     .within({0, 5, true, false})
+                     .by_default("2.0")
+                     .says("Cells that the fastest particle may cross in a substep; a step has as many substeps as "
+                           "that needs."));
+  keys.push_back(quantity("liquid.tolerance", Dimension::Velocity)
+                     .within(positive)
+                     .by_default("1e-6")
+                     .says("Of the pressure: largest net flow out of a cell, per area of a face, that may remain."));
+  keys.push_back(table("liquid.domain")
+                     .says("Particles beyond are removed, and their number is told. Default: around everything, with "
+                           "a margin."));
+  keys.push_back(vector("liquid.domain.min", Dimension::Length).required().says("Lowest corner."));
+  keys.push_back(vector("liquid.domain.max", Dimension::Length).required().says("Highest corner."));
+  keys.push_back(integer("liquid.seed")
+                     .within({0, 2147483647, false, false})
+                     .by_default("1")
+                     .says("Of the particles' first places."));
+  keys.push_back(entry("liquid.color", Type::Color).by_default("\"#3d7fc4\"").says("In pictures."));
+
+  keys.push_back(entry("emitter", Type::TableList)
+                     .says("Shapes that are kept full of moving liquid, each with its own `[[emitter]]`."));
+  keys.push_back(text("emitter[].name").says("Its name in messages and `--set`. Default: emitter0, …"));
+  keys.push_back(table("emitter[].shape").required().says("One of the words below."));
+  add_obstacle_shapes(keys, "emitter[].shape");
+  keys.push_back(table("emitter[].transform").says("Applied to the shape: first turned, then moved."));
+  keys.push_back(table("emitter[].transform.rotate").says("Turns about an axis through the origin."));
+  keys.push_back(vector("emitter[].transform.rotate.axis", Dimension::Number)
+                     .says("Direction of the axis (any length but 0; right-handed). Default: y, in 2D z."));
+  keys.push_back(quantity("emitter[].transform.rotate.angle", Dimension::Angle).required().says("By how much."));
+  keys.push_back(vector("emitter[].transform.translate", Dimension::Length).says("Moves."));
+  keys.push_back(vector("emitter[].velocity", Dimension::Velocity).required().says("Of the liquid in it."));
+  keys.push_back(
+      quantity("emitter[].begin", Dimension::Time).within(at_least_zero).by_default("0.0").says("From when on."));
+  keys.push_back(quantity("emitter[].end", Dimension::Time).within(positive).says("Until when. Default: for ever."));
+}
+
 std::vector<Key> make_schema() {
   std::vector<Key> keys;
   keys.push_back(vector("gravity", Dimension::Acceleration)
@@ -620,8 +696,10 @@ std::vector<Key> make_schema() {
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
   fields.choices = field_names;
-  keys.push_back(
-      fields.by_default("[\"speed\", \"stress\", \"stretch\"]").says("Fields written with every frame."));
+  fields.choices.insert(fields.choices.end(), grid_field_names.begin(), grid_field_names.end());
+  keys.push_back(fields.by_default("[\"speed\", \"stress\", \"stretch\"]")
+                     .says("Fields written with every frame. `cells`: the grid of a liquid, with kinds of cells, "
+                           "pressure, velocity and level set (in 2D always)."));
   keys.push_back(integer("output.checkpoint_every")
                      .within({0, 1e9, false, false})
                      .by_default("20")
@@ -654,6 +732,7 @@ std::vector<Key> make_schema() {
       entry("render.background", Type::Color).by_default("\"#ffffff\"").says("Colour of the sky."));
 
   add_body(keys);
+  add_liquid(keys);
   add_obstacles(keys);
   return keys;
 }

@@ -6,9 +6,11 @@
 #include <lope/geometry/mesh.h>
 #include <lope/geometry/motion.h>
 #include <lope/material/parameters.h>
+#include <lope/matter/liquid/liquid.h>
 #include <lope/optimize/methods.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,8 @@ struct Obstacle {
   ContactKind contact = ContactKind::Constraint;
   double friction = 0;   // Coulomb's μ
   double stiffness = 0;  // of a penalty, N/m²; 0: automatic (matter/contact/obstacle_penalty.h)
+  bool container = false;   // what is inside the shape is free
+  geometry::Bounds extent;  // of the shape at time 0, that of a container too; infinite where it has no end
 
   geometry::RigidPose pose(double time) const { return motion.pose(time > begin ? time - begin : 0); }
 };
@@ -64,6 +68,13 @@ struct Obstacle {
 struct BodyContact {
   double friction = 0;
   double stiffness = 0;  // N/m²; 0: automatic
+};
+
+// The liquid of a scene. Its gravity and solids are the model's: every obstacle, whatever its kind of contact, is a
+// wall; bodies do not feel the liquid, nor it them.
+struct Liquid {
+  std::string name;
+  matter::liquid::Description description;
 };
 
 // Where a step's minimisation starts.
@@ -82,6 +93,7 @@ struct SolverChoice {
 
 struct Model {
   std::vector<SolidBody> solids;
+  std::optional<Liquid> liquid;
   std::vector<Obstacle> obstacles;
   BodyContact body_contact;
   Vec3 gravity = Vec3(0, -9.81, 0);

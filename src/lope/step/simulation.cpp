@@ -97,7 +97,8 @@ struct Simulation::MovedObstacles {
 };
 
 bool StepReport::converged() const {
-  return accepted && std::all_of(islands.begin(), islands.end(),
+  return accepted && (!liquid || liquid->converged) &&
+         std::all_of(islands.begin(), islands.end(),
                                  [](const IslandReport& island) { return island.solve.converged(); });
 }
 
@@ -115,9 +116,24 @@ Simulation::Simulation(const Model& model) : model_(model), obstacles_(std::make
     if (model.scheme == Scheme::Trapezoid) free_acceleration(bodies_.size() - 1, start.x, start.a);
   }
   make_islands();
+  if (model.liquid) make_liquid();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::make_liquid() {
+  matter::liquid::Description description = model_.liquid->description;
+  description.gravity = model_.gravity;
+  for (const Obstacle& obstacle : model_.obstacles) {
+    description.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+  }
+  liquid_ = matter::liquid::make_liquid(description);
+  state_.liquid = liquid_->start(&liquid_covered_);
+}
+
+matter::liquid::GridFields Simulation::liquid_fields() {
+  return liquid_ ? liquid_->fields(*state_.liquid, state_.time) : matter::liquid::GridFields();
+}
 
 void Simulation::leave_obstacles(BodyState& body, const SolidBody& solid) const {
   std::vector<const geometry::LevelSet*> constraints;
@@ -241,6 +257,11 @@ Expected<void> Simulation::restore(State state) {
   if (state.bodies.size() != state_.bodies.size()) {
     return input_error("the saved state has {} bodies, the scene {}", state.bodies.size(),
                        state_.bodies.size());
+  }
+  if (state.liquid.has_value() != state_.liquid.has_value() ||
+      (state.liquid && state.liquid->particles.index() != state_.liquid->particles.index())) {
+    return input_error("the saved state {} a liquid of this scene's dimension, the scene {}",
+                       state.liquid ? "has" : "has not", state_.liquid ? "has one" : "has none");
   }
   for (std::size_t i = 0; i < state.bodies.size(); ++i) {
     const BodyState &saved = state.bodies[i], &mine = state_.bodies[i];
@@ -445,8 +466,15 @@ StepReport Simulation::advance(double h) {
     }
     if (island.joint && step.accepted) finish_contacts(island, problem.start, h, result.contact);
   }
+  std::optional<matter::liquid::State> next_liquid;
+  if (liquid_ && step.accepted) {
+    next_liquid = state_.liquid;
+    step.liquid = liquid_->advance(*next_liquid, state_.time, h);
+    step.accepted = step.liquid->accepted;
+  }
   if (step.accepted) {
     for (std::size_t i = 0; i < bodies_.size(); ++i) std::swap(state_.bodies[i], bodies_[i]->next);
+    state_.liquid.swap(next_liquid);
     state_.time = step.time;
     state_.step = step.step;
     state_.previous_h = h;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct State {
   std::int64_t step = 0;
   double previous_h = 0;  // of the last step (0: none yet)
   std::vector<BodyState> bodies;
+  std::optional<matter::liquid::State> liquid;  // where the model has one
 };
 
 struct Energies {
@@ -64,9 +66,11 @@ struct StepReport {
   double time = 0;        // at the end of the step
   double h = 0;
   double seconds = 0;     // wall clock
-  bool accepted = false;  // false: some island's minimisation failed outright and State is as before
+  bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright and State
+                          // is as before
   std::vector<IslandReport> islands;
   std::vector<BodyReport> bodies;
+  std::optional<matter::liquid::Report> liquid;
   bool converged() const;
 };
 
@@ -90,6 +94,10 @@ class Simulation {
   // force and contact force at its vertices.
   std::vector<matter::Field> fields(std::size_t body);
   Energies energies(std::size_t body);
+  // The liquid's grid in its last substep (before the first step: at the current state); empty without a liquid.
+  matter::liquid::GridFields liquid_fields();
+  // Particles that the liquid's sources would have had where obstacles are.
+  std::size_t liquid_covered() const { return liquid_covered_; }
   // Called for every iteration of every minimisation.
   void set_observer(optimize::Observer observer) { observer_ = std::move(observer); }
   // Uses another method from now on (comparisons); keeps everything else.
@@ -115,6 +123,7 @@ class Simulation {
   struct Body;
   struct Island;
   void make_islands();
+  void make_liquid();
   void move_obstacles(double h);
   void leave_obstacles(BodyState& body, const SolidBody& solid) const;
   void keep_model(Island& island, double h);
@@ -133,6 +142,8 @@ class Simulation {
   std::vector<std::unique_ptr<Island>> islands_;
   struct MovedObstacles;
   std::unique_ptr<MovedObstacles> obstacles_;
+  std::unique_ptr<matter::liquid::Liquid> liquid_;
+  std::size_t liquid_covered_ = 0;
   optimize::Observer observer_;
 };
 

@@ -41,7 +41,13 @@ TEST_P(Scenes, BeginWithACommentThatSaysWhatTheyShow) {
 TEST_P(Scenes, BuildOnACoarseMesh) {
   const auto scene = load_scene(GetParam());
   ASSERT_TRUE(scene) << scene.error().message;
-  if (scene->resolved["body"].items[0]["shape"].has("box")) {
+  if (scene->liquid) {
+    const auto coarse = load_scene(GetParam());
+    ASSERT_TRUE(coarse) << coarse.error().message;
+    const auto model = build_model(*coarse);
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_TRUE(model->liquid);
+  } else if (scene->resolved["body"].items[0]["shape"].has("box")) {
     const auto coarse = load_scene(GetParam(), {"body.0.shape.box.lattice=[9, 5, 5]"});
     ASSERT_TRUE(coarse) << coarse.error().message;
     const auto model = build_model(*coarse);

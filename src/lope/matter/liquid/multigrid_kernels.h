@@ -119,6 +119,8 @@ struct GalerkinPlan {
   const GalerkinTerm* term = nullptr;  // per cell: per fine offset: Dim + 1
   int fine_size = 0;                   // offsets of the fine and of the coarse stencil
   int coarse_size = 0;
+  int centre = 0;               // of the coarse stencil
+  float row_sum = 0;            // Σ|a_ij| / a_ii of the infinite grid
   const int* bricks = nullptr;  // 4^Dim fine bricks around and below the coarse one, x fastest
 };
 
@@ -137,14 +139,18 @@ struct Kernels {
   // c ← max(c + P e, bound). `bound` may be null.
   void (*prolong_fine)(const FineGrid<Dim>& grid, const Interpolation<Dim>& p, const Parent& parent,
                        const int* coarse_around, int brick, const float* e, const float* bound, float* c);
-  // p ← p + s c; adds Σ r c to `product`.
-  void (*update)(const FineGrid<Dim>& grid, int brick, double s, const float* r, const float* c, double* p,
-                 double* product);
-  // y = A x in double precision, returns Σ x y.
-  double (*multiply)(const FineGrid<Dim>& grid, int brick, const double* x, double* y);
+  // y = A c; adds c·y, s·y, c·r and s·r to `dots`.
+  void (*product)(const FineGrid<Dim>& grid, int brick, const float* c, const float* s, const float* r,
+                  float* y, double* dots);
+  // Smallest p + α c + β s over the cells with a bound (0 if there are none).
+  double (*probe)(const FineGrid<Dim>& grid, int brick, double alpha, double beta, const float* c,
+                  const float* s, const double* p);
+  // s ← α c + β s, y ← α y_c + β y, p ← p + s, but not below 0 in cells with a bound.
+  void (*step)(const FineGrid<Dim>& grid, int brick, double alpha, double beta, const float* c,
+               const float* y_c, float* s, float* y, double* p);
 
-  // f = what the messages add up to.
-  void (*collect)(const StencilGrid<Dim>& grid, int brick, const Messages<Dim>& messages, float* f);
+  // f = s times what the messages add up to.
+  void (*collect)(const StencilGrid<Dim>& grid, int brick, float s, const Messages<Dim>& messages, float* f);
   // d ← α d + β D⁻¹ (f − A x), x_new = x + d; `x` null: x = 0, d is not read.
   void (*chebyshev)(const StencilGrid<Dim>& grid, int brick, float alpha, float beta, const float* f,
                     const float* x, float* d, float* x_new);
@@ -155,11 +161,13 @@ struct Kernels {
 
   // Copies the weights around a coarse brick into `scratch` (galerkin_scratch numbers).
   void (*galerkin_weights)(const Interpolation<Dim>& p, const GalerkinPlan<Dim>& plan, float* scratch);
-  // Coefficients of the coarse row (y, z) into `target` (8·coarse_size), its inverse diagonal into `inverse`.
-  // The fine matrix: `finest` or `stencil`, the other is null. Returns the largest Σ|a_ij| / a_ii.
-  float (*galerkin_row)(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil,
-                        const GalerkinPlan<Dim>& plan, int y, int z, int centre, const float* scratch,
-                        float* target, float* inverse);
+  // Coefficients of the coarse row (y, z) into `target` (8·coarse_size). The fine matrix: `finest` or
+  // `stencil`, the other is null. Into `inverse` what Chebyshev's polynomials use as D⁻¹: the inverse
+  // diagonal, divided by ρ² where Σ|a_ij| / a_ii is ρ > 1 times that of the infinite grid (cut cells), so
+  // that D⁻¹A has no eigenvalue far above the infinite grid's.
+  void (*galerkin_row)(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil,
+                       const GalerkinPlan<Dim>& plan, int y, int z, const float* scratch, float* target,
+                       float* inverse);
 };
 
 // The widest kernels this processor can run.

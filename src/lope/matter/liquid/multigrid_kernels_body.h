@@ -370,43 +370,69 @@ void prolong_fine(const FineGrid<Dim>& g, const Interpolation<Dim>& p, const Par
 }
 
 template <int Dim>
-void update(const FineGrid<Dim>& g, int brick, double s, const float* r, const float* c, double* p,
-            double* product) {
-  D8 dot = {};
-  for (int row = 0; row < brick_rows<Dim>; ++row) {
-    const int index = brick * brick_rows<Dim> + row;
-    if (g.row_kind[index] == RowKind::Empty) continue;
-    const Place here = Place{index} * 8;
-    const D8 step = wide(load<F8>(c + here));
-    D8 value = load<D8>(p + here) + s * step;
-    if (g.row_kind[index] == RowKind::Wall) {
-      // The bound was rounded to single precision: what it left below zero is not meant.
-      const L8 wall = __builtin_convertvector(lanes(g.wall[index]), L8);
-      value = wall && value < 0 ? D8{} : value;
-    }
-    store(p + here, value);
-    dot += wide(load<F8>(r + here)) * step;
-  }
-  *product += sum(dot);
-}
-
-template <int Dim>
-double multiply(const FineGrid<Dim>& g, int brick, const double* x, double* y) {
+void product(const FineGrid<Dim>& g, int brick, const float* c, const float* s, const float* r, float* y,
+             double* dots) {
   const Rows<Dim> rows(g.around, brick);
-  D8 dot = {};
+  // Sums over one brick fit single precision: they decide a step's length.
+  F8 cy = {}, sy = {}, cr = {}, sr = {};
   for_rows<Dim>([&](int ry, int rz) __attribute__((always_inline)) {
     const RowKind kind = g.row_kind[brick * brick_rows<Dim> + ry + 8 * rz];
     if (kind == RowKind::Empty) return;
     const Row<Dim> row(rows, ry, rz);
-    const D8 result = apply_row<D8>(g, row, kind == RowKind::Uniform, x);
+    const F8 result = apply_row<F8>(g, row, kind == RowKind::Uniform, c);
+    const F8 c_here = load<F8>(c + row.here), s_here = load<F8>(s + row.here),
+             r_here = load<F8>(r + row.here);
     store(y + row.here, result);
-    dot += result * load<D8>(x + row.here);
+    cy += c_here * result;
+    sy += s_here * result;
+    cr += c_here * r_here;
+    sr += s_here * r_here;
   });
-  return sum(dot);
+  dots[0] += sum(cy);
+  dots[1] += sum(sy);
+  dots[2] += sum(cr);
+  dots[3] += sum(sr);
 }
 
 template <int Dim>
-void collect(const StencilGrid<Dim>& g, int brick, const Messages<Dim>& m, float* f) {
+double probe(const FineGrid<Dim>& g, int brick, double alpha, double beta, const float* c, const float* s,
+             const double* p) {
+  D8 lowest = {};
+  for (int row = 0; row < brick_rows<Dim>; ++row) {
+    const int index = brick * brick_rows<Dim> + row;
+    if (g.row_kind[index] != RowKind::Wall) continue;
+    const Place here = Place{index} * 8;
+    const D8 value = load<D8>(p + here) + alpha * wide(load<F8>(c + here)) + beta * wide(load<F8>(s + here));
+    const L8 wall = __builtin_convertvector(lanes(g.wall[index]), L8);
+    lowest = wall && value < lowest ? value : lowest;
+  }
+  double least = 0;
+  for (int k = 0; k < 8; ++k) least = lowest[k] < least ? lowest[k] : least;
+  return least;
+}
+
+template <int Dim>
+void step(const FineGrid<Dim>& g, int brick, double alpha, double beta, const float* c, const float* y_c,
+          float* s, float* y, double* p) {
+  const auto a = static_cast<float>(alpha), b = static_cast<float>(beta);
+  for (int row = 0; row < brick_rows<Dim>; ++row) {
+    const int index = brick * brick_rows<Dim> + row;
+    if (g.row_kind[index] == RowKind::Empty) continue;
+    const Place here = Place{index} * 8;
+    const F8 direction = a * load<F8>(c + here) + b * load<F8>(s + here);
+    store(s + here, direction);
+    store(y + here, a * load<F8>(y_c + here) + b * load<F8>(y + here));
+    D8 value = load<D8>(p + here) + wide(direction);
+    if (g.row_kind[index] == RowKind::Wall) {
+      const L8 wall = __builtin_convertvector(lanes(g.wall[index]), L8);
+      value = wall && value < 0 ? D8{} : value;
+    }
+    store(p + here, value);
+  }
+}
+
+template <int Dim>
+void collect(const StencilGrid<Dim>& g, int brick, float s, const Messages<Dim>& m, float* f) {
   const Rows<Dim> rows(g.around, brick);
   for_rows<Dim>([&](int y, int z) __attribute__((always_inline)) {
     if (g.slot[brick * brick_rows<Dim> + y + 8 * z] < 0) return;
@@ -416,7 +442,7 @@ void collect(const StencilGrid<Dim>& g, int brick, const Messages<Dim>& m, float
     value += from_below(load<F8>(m.high[0] + row.below_x), load<F8>(m.high[0] + row.here));
     value += load<F8>(m.low[1] + row.above_y) + load<F8>(m.high[1] + row.below_y);
     if constexpr (Dim == 3) value += load<F8>(m.low[2] + row.above_z) + load<F8>(m.high[2] + row.below_z);
-    store(f + row.here, value);
+    store(f + row.here, s * value);
   });
 }
 
@@ -573,9 +599,8 @@ LOPE_INLINE void finest_coefficients(const FineGrid<Dim>& g, int brick, int y, i
 constexpr int largest_stencil = 125;
 
 template <int Dim>
-float galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil,
-                   const GalerkinPlan<Dim>& plan, int y, int z, int centre, const float* scratch,
-                   float* target, float* inverse) {
+void galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil, const GalerkinPlan<Dim>& plan,
+                  int y, int z, const float* scratch, float* target, float* inverse) {
   // Coefficients of the fine rows around, by variant of x.
   static thread_local float fine[galerkin_rows<Dim>][4][largest_stencil][8];
   for (int n = 0; n < galerkin_rows<Dim>; ++n) {
@@ -633,25 +658,22 @@ float galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil,
     }
   }
 
-  const F8 diagonal = sum_of[centre];
   F8 magnitude = {};
   for (int k = 0; k < plan.coarse_size; ++k) {
     store(target + 8 * k, sum_of[k]);
     magnitude += sum_of[k] < 0 ? -sum_of[k] : sum_of[k];
   }
-  const F8 inverted = diagonal > 0 ? 1 / diagonal : F8{};
-  store(inverse, inverted);
-  const F8 ratio = magnitude * inverted;
-  float largest = 0;
-  for (int k = 0; k < 8; ++k) largest = ratio[k] > largest ? ratio[k] : largest;
-  return largest;
+  const F8 diagonal = sum_of[plan.centre], limited = magnitude * (1 / plan.row_sum);
+  const F8 scale = limited > diagonal ? limited * limited / diagonal : diagonal;
+  store(inverse, diagonal > 0 ? 1 / scale : F8{});
 }
 
 template <int Dim>
 constexpr Kernels<Dim> table = {
-    defect<Dim>,          relax<Dim>,          restrict_fine<Dim>,    prolong_fine<Dim>,
-    update<Dim>,          multiply<Dim>,       collect<Dim>,          chebyshev<Dim>,
-    restrict_coarse<Dim>, prolong_coarse<Dim>, galerkin_weights<Dim>, galerkin_row<Dim>};
+    defect<Dim>,      relax<Dim>,           restrict_fine<Dim>,  prolong_fine<Dim>,
+    product<Dim>,     probe<Dim>,           step<Dim>,           collect<Dim>,
+    chebyshev<Dim>,   restrict_coarse<Dim>, prolong_coarse<Dim>, galerkin_weights<Dim>,
+    galerkin_row<Dim>};
 
 #undef LOPE_INLINE
 

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <map>
-#include <optional>
+#include <numbers>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -24,14 +24,25 @@ using Offset = std::array<int, 3>;
 
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+// Chebyshev's interval ends this much above the largest eigenvalue of the infinite grid, and is widened so
+// much where a cycle turns out to amplify.
+constexpr double first_margin = 1.2;
+constexpr double widening = 1.3;
+// A cycle whose best step is shorter than this amplifies some error.
+constexpr double shortest_step = 0.6;
+
 // Bricks per parallel chunk.
 template <int Dim>
 constexpr std::size_t grain = Dim == 3 ? 8 : 64;
 
-// LCP's barycentric weights.
+// Interpolation weights (see the header).
+constexpr double neighbour_weight = 0.2;
 template <int Dim>
-constexpr double own_weight = Dim == 3 ? 0.25 : 0.5;
-constexpr double neighbour_weight = 0.25;
+constexpr double own_weight = 1 - Dim* neighbour_weight;
+// Energy of an interpolated linear function relative to the function's own: with weights below ¼ the coarse
+// matrix is too stiff by this factor, so its right-hand side is scaled by it.
+constexpr double stiffness =
+    2 * (4 * neighbour_weight * neighbour_weight + (1 - 2 * neighbour_weight) * (1 - 2 * neighbour_weight));
 
 // What lies behind a face of a cell: two bits per direction 2·axis + (upper).
 enum Link : unsigned { Closed = 0, ToAir = 1, Open = 2 };
@@ -39,6 +50,26 @@ using Links = std::uint16_t;
 unsigned link_of(Links links, int direction) { return links >> 2 * direction & 3u; }
 
 int floor_half(int x) { return x >> 1; }
+
+// Weights of a cell's donors (parent first) by what is behind the faces towards them: entry Σ link_a 3^a.
+template <int Dim>
+const auto& interpolation_weights() {
+  using Weights = std::array<float, Dim + 1>;
+  static const auto table = [] {
+    std::array<Weights, Dim == 3 ? 27 : 9> result{};
+    for (std::size_t kind = 0; kind < result.size(); ++kind) {
+      const unsigned link[3] = {static_cast<unsigned>(kind % 3), static_cast<unsigned>(kind / 3 % 3),
+                                static_cast<unsigned>(kind / 9)};
+      double total = own_weight<Dim>;
+      for (int a = 0; a < Dim; ++a) total += link[a] == Closed ? 0 : neighbour_weight;
+      result[kind][0] = static_cast<float>(own_weight<Dim> / total);
+      for (std::size_t a = 0; a < Dim; ++a)
+        result[kind][a + 1] = link[a] == Open ? static_cast<float>(neighbour_weight / total) : 0.0f;
+    }
+    return result;
+  }();
+  return table;
+}
 
 // The stencil's offsets, sorted from below to above; its centre is in the middle since it is symmetric.
 template <int Dim>
@@ -105,7 +136,9 @@ struct Galerkin {
   int centre = 0;
   std::vector<GalerkinCell> cells;
   std::vector<GalerkinTerm> terms;
-  std::vector<float> uniform;  // the stencil of the infinite grid
+  std::vector<float> uniform;  // the stencil of the infinite grid,
+  double row_sum = 0;          // its Σ|a_ij| / a_ii,
+  double lambda = 0;           // and the largest eigenvalue of D⁻¹A there
 
   Galerkin(const std::vector<Offset>& fine, std::span<const float> fine_uniform) {
     std::map<Offset, int> number;
@@ -133,12 +166,30 @@ struct Galerkin {
         }
       }
     }
-    for (std::size_t k = 0; k < sums.size(); ++k) uniform[k] = static_cast<float>(sums[k]);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      uniform[k] = static_cast<float>(sums[k]);
+      row_sum += std::abs(sums[k]) / sums[at(centre)];
+    }
+    lambda = largest_eigenvalue(sums);
   }
 
  private:
   static int place(int field, const Offset& o) {
     return multigrid::galerkin_place<Dim>(field, o[0] & 1, floor_half(o[0]), o[1], o[2]);
+  }
+  // Over the waves of eight cells and shorter.
+  double largest_eigenvalue(const std::vector<double>& sums) const {
+    double largest = 0;
+    for (int wave = 0; wave < (Dim == 3 ? 125 : 25); ++wave) {
+      const int number[3] = {wave % 5, wave / 5 % 5, wave / 25};
+      double value = 0;
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        const int phase = offsets[k][0] * number[0] + offsets[k][1] * number[1] + offsets[k][2] * number[2];
+        value += sums[k] * std::cos(std::numbers::pi / 4 * phase);
+      }
+      largest = std::max(largest, value / sums[at(centre)]);
+    }
+    return largest;
   }
   // As the kernel orders the fine rows.
   static int row_of(const Offset& u) {
@@ -152,8 +203,9 @@ struct Galerkin {
   static int variant_of(int x) { return x == 0 ? 0 : x == 1 ? 1 : x < 0 ? 2 : 3; }
 };
 
-// The matrix stencils depend on the dimension and the level alone; from the third level on they stay the
-// same.
+// The stencils depend on the dimension and the level alone. Beyond the last of these plans no cell counts as
+// uniform.
+constexpr int plan_count = 8;
 template <int Dim>
 const Galerkin<Dim>& galerkin_below(int level) {
   static const std::vector<Galerkin<Dim>> plans = [] {
@@ -161,10 +213,10 @@ const Galerkin<Dim>& galerkin_below(int level) {
     std::vector<float> finest(2 * Dim + 1, -1.0f);
     finest[0] = 2 * Dim;
     result.emplace_back(finest_offsets<Dim>(), finest);
-    for (int l = 1; l < 24; ++l) result.emplace_back(result.back().offsets, result.back().uniform);
+    for (int l = 1; l < plan_count; ++l) result.emplace_back(result.back().offsets, result.back().uniform);
     return result;
   }();
-  return plans[at(std::min(level, 23))];
+  return plans[at(std::min(level, plan_count - 1))];
 }
 
 int reach_of(const std::vector<Offset>& offsets) {
@@ -199,10 +251,8 @@ struct PressureHierarchy<Dim>::Level {
   std::vector<float> pool;
   std::vector<int> below;           // 4^Dim bricks of the finer level per brick
   std::vector<std::uint8_t> dirty;  // rows whose coefficients have to be computed
-  std::vector<float> row_sum;       // per brick, largest Σ|a_ij| / a_ii
   std::vector<float> f, x, x_next, d;
   std::array<std::vector<float>, 2 * Dim + 1> message;
-  float lambda = 2;
 
   int count() const { return bricks->count(); }
 
@@ -257,17 +307,14 @@ struct PressureHierarchy<Dim>::Level {
         for (auto& field : weight) field[cell] = 0;
         continue;
       }
-      const int coordinate[3] = {k, row % 8, row / 8};
-      std::array<unsigned, 3> link{};
-      double total = own_weight<Dim>;
-      for (int a = 0; a < Dim; ++a) {
+      unsigned kind = 0;
+      for (int a = Dim - 1; a >= 0; --a) {
+        const int upper = (a == 0 ? k : a == 1 ? row : row >> 3) & 1;
         const bool inner = uniform[index] & 1u << k;
-        link[at(a)] = inner ? unsigned{Open} : link_of(links[cell], 2 * a + (coordinate[a] & 1));
-        if (link[at(a)] != Closed) total += neighbour_weight;
+        kind = 3 * kind + (inner ? unsigned{Open} : link_of(links[cell], 2 * a + upper));
       }
-      weight[0][cell] = static_cast<float>(own_weight<Dim> / total);
-      for (int a = 0; a < Dim; ++a)
-        weight[at(a + 1)][cell] = link[at(a)] == Open ? static_cast<float>(neighbour_weight / total) : 0.0f;
+      const auto& weights = interpolation_weights<Dim>()[kind];
+      for (std::size_t a = 0; a <= Dim; ++a) weight[a][cell] = weights[a];
     }
   }
 };
@@ -280,7 +327,9 @@ struct PressureHierarchy<Dim>::Finest {
   std::vector<RowKind> row_kind;
   std::vector<std::uint8_t> wall, active;  // per row
   std::vector<float> r, c, bound;
-  std::vector<double> part;  // per busy brick
+  std::vector<float> direction, direction_product, product;  // of moves: s, A s, A c
+  double curvature = 0;                                      // s·As; 0: no direction
+  std::vector<double> part;                                  // per busy brick
 };
 
 template <int Dim>
@@ -292,6 +341,7 @@ struct PressureHierarchy<Dim>::Work {
   std::size_t used = 0;  // levels of the present system
   std::vector<float> scratch;
   bool built = false;
+  double margin = first_margin;  // of the eigenvalues' bound over the infinite grid's
   Eigen::LLT<Eigen::MatrixXd> coarsest;
   std::vector<std::int64_t> coarsest_cells;
   Eigen::VectorXd coarsest_vector;
@@ -337,12 +387,16 @@ void PressureHierarchy<Dim>::Work::attach(const PressureSystem<Dim>& system, boo
   finest.system = &system;
   finest.bounded = bounded;
   built = false;
+  margin = first_margin;
   level.place_bricks(system.bricks());
   const std::size_t bricks = at(level.count());
   finest.row_kind.assign((bricks + 1) * rows, RowKind::Empty);
   finest.wall.assign(bricks * rows, 0);
   finest.active.assign(bricks * rows, 0);
-  for (auto* field : {&finest.r, &finest.c, &finest.bound}) field->assign(level.field_size(), 0);
+  for (auto* field :
+       {&finest.r, &finest.c, &finest.bound, &finest.direction, &finest.direction_product, &finest.product})
+    field->assign(level.field_size(), 0);
+  finest.curvature = 0;
   parallel_for(bricks, grain<Dim>, [&](std::size_t brick) { describe_finest_brick(brick); });
   level.busy.clear();
   for (auto& list : finest.busy) list.clear();
@@ -353,7 +407,7 @@ void PressureHierarchy<Dim>::Work::attach(const PressureSystem<Dim>& system, boo
     level.busy.push_back(static_cast<int>(brick));
     finest.busy[at(level.bricks->brick(static_cast<int>(brick))[0] & 1)].push_back(static_cast<int>(brick));
   }
-  finest.part.resize(2 * level.busy.size());
+  finest.part.resize(4 * level.busy.size());
   used = 1;
   while (levels[used - 1].unknowns > options.coarsest_unknowns) add_level();
   if (used == 1) add_level();
@@ -485,7 +539,7 @@ void PressureHierarchy<Dim>::Work::add_level() {
       coarse.below[at(brick) * table + at(n)] = found < 0 ? fine.count() : found;
     }
     describe_coarse_brick(fine, coarse, brick);
-    find_uniform(fine, coarse, brick, 1 + reach);
+    if (used <= plan_count) find_uniform(fine, coarse, brick, 1 + reach);
     for (int row = 0; row < rows; ++row) {
       const std::size_t index = at(brick) * rows + at(row);
       if (coarse.present[index] && coarse.uniform[index] != 0xff) coarse.weigh_row(at(brick), row, 0);
@@ -579,16 +633,11 @@ void PressureHierarchy<Dim>::Work::assign_slots(Level& level) {
   }
   level.pool.resize(at(next) * size * 8);
   const auto& standard = level.galerkin->uniform;
-  float total = 0;
-  for (std::size_t k = 0; k < size; ++k) {
-    std::fill_n(&level.pool[8 * k], 8, standard[k]);
-    total += std::abs(standard[k]);
-  }
+  for (std::size_t k = 0; k < size; ++k) std::fill_n(&level.pool[8 * k], 8, standard[k]);
   const float inverse = 1 / standard[at(level.galerkin->centre)];
   for (std::size_t row = 0; row < level.slot.size(); ++row)
     if (level.slot[row] == 0) std::fill_n(&level.inverse_diagonal[8 * row], 8, inverse);
   level.dirty.assign(level.present.size(), 0);
-  level.row_sum.assign(at(level.count()), total * inverse);
 }
 
 // The coarse rows whose coefficients depend on these cells of a fine row.
@@ -635,6 +684,8 @@ void PressureHierarchy<Dim>::Work::compute(std::size_t number) {
     plan.term = coarse.galerkin->terms.data();
     plan.fine_size = number == 1 ? 2 * Dim + 1 : static_cast<int>(fine.step.size());
     plan.coarse_size = static_cast<int>(coarse.step.size());
+    plan.centre = coarse.galerkin->centre;
+    plan.row_sum = static_cast<float>(coarse.galerkin->row_sum);
     plan.bricks = &coarse.below[at(brick) * table];
     float* mine = &scratch[worker * scratch_size];
     bool copied = false;
@@ -644,13 +695,10 @@ void PressureHierarchy<Dim>::Work::compute(std::size_t number) {
       if (!copied) kernels.galerkin_weights(p, plan, mine);
       copied = true;
       float* target = &coarse.pool[at(coarse.slot[index]) * coarse.step.size() * 8];
-      const float row_sum = kernels.galerkin_row(
-          number == 1 ? &finest_grid : nullptr, number == 1 ? nullptr : &stencil_grid, plan, row % 8, row / 8,
-          coarse.galerkin->centre, mine, target, &coarse.inverse_diagonal[8 * index]);
-      coarse.row_sum[at(brick)] = std::max(coarse.row_sum[at(brick)], row_sum);
+      kernels.galerkin_row(number == 1 ? &finest_grid : nullptr, number == 1 ? nullptr : &stencil_grid, plan,
+                           row % 8, row / 8, mine, target, &coarse.inverse_diagonal[8 * index]);
     }
   });
-  coarse.lambda = *std::max_element(coarse.row_sum.begin(), coarse.row_sum.end());
 }
 
 template <int Dim>
@@ -727,7 +775,7 @@ void PressureHierarchy<Dim>::Work::sweep(bool backwards) {
 template <int Dim>
 void PressureHierarchy<Dim>::Work::chebyshev(Level& level, bool from_zero) {
   const auto grid = level.stencil();
-  const double high = level.lambda, low = high / options.chebyshev_ratio;
+  const double high = level.galerkin->lambda * margin, low = high / options.chebyshev_ratio;
   const double middle = 0.5 * (high + low), radius = 0.5 * (high - low);
   double rho = radius / middle;
   for (int k = 0; k < options.degree; ++k) {
@@ -838,18 +886,50 @@ std::int64_t PressureHierarchy<Dim>::active_cells() const {
 }
 
 template <int Dim>
-double PressureHierarchy<Dim>::apply_correction(double s, std::span<double> p) {
+void PressureHierarchy<Dim>::move(std::span<double> p, bool conjugate, double slack) {
   Work& w = *work_;
-  Finest& finest = w.finest;
+  Finest& f = w.finest;
   const auto& busy = w.levels[0].busy;
   const auto grid = w.fine();
   parallel_for(busy.size(), grain<Dim>, [&](std::size_t i) {
-    finest.part[i] = 0;
-    w.kernels.update(grid, busy[i], s, finest.r.data(), finest.c.data(), p.data(), &finest.part[i]);
+    std::fill_n(&f.part[4 * i], 4, 0.0);
+    w.kernels.product(grid, busy[i], f.c.data(), f.direction.data(), f.r.data(), f.product.data(),
+                      &f.part[4 * i]);
   });
-  double product = 0;
-  for (std::size_t i = 0; i < busy.size(); ++i) product += finest.part[i];
-  return product;
+  double cc = 0, cs = 0, cr = 0, sr = 0;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    cc += f.part[4 * i];
+    cs += f.part[4 * i + 1];
+    cr += f.part[4 * i + 2];
+    sr += f.part[4 * i + 3];
+  }
+  if (cr < shortest_step * cc) w.margin *= widening;
+  double alpha = 1, beta = 0;
+  const double determinant = cc * f.curvature - cs * cs;
+  bool combined = conjugate && f.curvature > 0 && determinant > 1e-4 * cc * f.curvature;
+  if (combined) {
+    alpha = (cr * f.curvature - sr * cs) / determinant;
+    beta = (sr * cc - cr * cs) / determinant;
+  } else if (conjugate && cc > 0) {
+    alpha = cr / cc;
+    combined = true;
+  }
+  if (combined && f.bounded) {
+    parallel_for(busy.size(), grain<Dim>, [&](std::size_t i) {
+      f.part[i] = w.kernels.probe(grid, busy[i], alpha, beta, f.c.data(), f.direction.data(), p.data());
+    });
+    for (std::size_t i = 0; i < busy.size(); ++i) combined &= f.part[i] >= -slack;
+  }
+  if (!combined) {
+    beta = 0;
+    // The quadratic along c is least at c·r / c·Ac and back at its start at twice that.
+    alpha = cr > 0 && cc > 2 * cr ? cr / cc : 1;
+  }
+  Work::each(busy, [&](int brick) {
+    w.kernels.step(grid, brick, alpha, beta, f.c.data(), f.product.data(), f.direction.data(),
+                   f.direction_product.data(), p.data());
+  });
+  f.curvature = alpha * alpha * cc + 2 * alpha * beta * cs + beta * beta * f.curvature;
 }
 
 template <int Dim>
@@ -858,19 +938,6 @@ void PressureHierarchy<Dim>::copy_correction(std::span<double> z) const {
     const std::size_t first = at(brick) * Level::cells;
     for (std::size_t i = first; i < first + Level::cells; ++i) z[i] = double{work_->finest.c[i]};
   });
-}
-
-template <int Dim>
-double PressureHierarchy<Dim>::multiply(std::span<const double> x, std::span<double> y) const {
-  Work& w = *work_;
-  const auto& busy = w.levels[0].busy;
-  const auto grid = w.fine();
-  parallel_for(busy.size(), grain<Dim>, [&](std::size_t i) {
-    w.finest.part[i] = w.kernels.multiply(grid, busy[i], x.data(), y.data());
-  });
-  double product = 0;
-  for (std::size_t i = 0; i < busy.size(); ++i) product += w.finest.part[i];
-  return product;
 }
 
 template <int Dim>
@@ -911,7 +978,9 @@ void PressureHierarchy<Dim>::restrict_residual(int level) {
     });
   }
   const auto grid = coarse.stencil();
-  Work::each(coarse.busy, [&](int brick) { w.kernels.collect(grid, brick, messages, coarse.f.data()); });
+  Work::each(coarse.busy, [&](int brick) {
+    w.kernels.collect(grid, brick, static_cast<float>(stiffness), messages, coarse.f.data());
+  });
 }
 
 template <int Dim>

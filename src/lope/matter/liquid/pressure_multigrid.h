@@ -69,12 +69,13 @@ class PressureHierarchy {
   // cells.
   std::int64_t update_active();
   std::int64_t active_cells() const;
-  // p ← p + s c; returns Σ r c.
-  double apply_correction(double s, std::span<double> p);
+  // Moves p along c, or along the best combination of c and the previous direction as conjugate gradients do,
+  // and forgets the previous direction if not `conjugate`. The combination must keep p ≥ −slack in wall cells
+  // (what is below 0 becomes 0), else p moves along c alone: by c itself if that lowers ½ pᵀAp + bᵀp, else to
+  // the minimum along c.
+  void move(std::span<double> p, bool conjugate, double slack);
   // z ← c.
   void copy_correction(std::span<double> z) const;
-  // y ← A x; returns Σ x y.
-  double multiply(std::span<const double> x, std::span<double> y) const;
 
   // What the cycle needs (linalg::MultigridLevels).
   int level_count() const;

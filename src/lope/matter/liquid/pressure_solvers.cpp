@@ -1,5 +1,6 @@
 #include <lope/base/timer.h>
 #include <lope/linalg/multigrid_cycle.h>
+#include <lope/matter/liquid/pressure_record.h>
 #include <lope/matter/liquid/pressure_solvers.h>
 
 #include <algorithm>
@@ -7,57 +8,22 @@
 
 namespace lope::matter {
 
-using optimize::Outcome;
-using optimize::complementarity::LcpIteration;
 using optimize::complementarity::LcpOptions;
 using optimize::complementarity::LcpSummary;
 
 namespace {
 
-constexpr int default_cycles = 100;
+// The nested start: grids down to this many unknowns, so many cycles on each or fewer if the residual is this
+// part of the right-hand side (more would be lost in the discretisation).
+constexpr int smallest_nested_grid = 2000;
+constexpr int nested_cycles = 3;
+constexpr double nested_tolerance = 1e-3;
 
-// Writes the history of a solve and decides when it is over.
-class Record {
- public:
-  Record(const LcpOptions& options, LcpSummary& summary)
-      : options_(options),
-        summary_(summary),
-        limit_(options.max_iterations > 0 ? options.max_iterations : default_cycles) {}
-
-  // True if the solve ends with this iterate.
-  bool add(double residual, double objective, std::span<const double> q) {
-    const int number = static_cast<int>(summary_.history.size());
-    summary_.history.push_back({number, residual, objective, number > 0 ? 1 : 0, watch_.seconds()});
-    if (number == 0) summary_.initial_residual = residual;
-    summary_.iterations = number;
-    summary_.residual = residual;
-    summary_.objective = objective;
-    if (options_.observer) options_.observer(summary_.history.back(), q);
-    if (residual <= options_.tolerance) {
-      summary_.outcome = Outcome::Converged;
-      summary_.reason = "the residual is below the tolerance";
-    } else if (!std::isfinite(residual)) {
-      summary_.outcome = Outcome::Failed;
-      summary_.reason = "an iterate is not finite";
-    } else if (number >= limit_) {
-      summary_.outcome = Outcome::IterationLimit;
-      summary_.reason = "the limit of cycles was reached";
-    } else {
-      return false;
-    }
-    return true;
-  }
-  void finish(double setup_seconds) {
-    summary_.setup_seconds = setup_seconds;
-    summary_.solve_seconds = watch_.seconds() - setup_seconds;
-  }
-
- private:
-  const LcpOptions& options_;
-  LcpSummary& summary_;
-  int limit_;
-  Stopwatch watch_;
-};
+double largest(std::span<const double> values) {
+  double result = 0;
+  for (const double value : values) result = std::max(result, std::abs(value));
+  return result;
+}
 
 // q into a padded field, 0 where there is no unknown; wall cells not below 0 if `bounded`.
 template <int Dim>
@@ -74,41 +40,64 @@ void take_start(const PressureSystem<Dim>& system, bool bounded, std::span<const
 }  // namespace
 
 template <int Dim>
-TruncatedMultigrid<Dim>::TruncatedMultigrid(const HierarchyOptions& options) : hierarchy_(options) {}
+TruncatedMultigrid<Dim>::TruncatedMultigrid(const HierarchyOptions& options) : options_(options) {}
 
 template <int Dim>
 LcpSummary TruncatedMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
                                           const LcpOptions& options) {
   LcpSummary summary;
-  Record record(options, summary);
+  const bool cold = std::all_of(q.begin(), q.end(), [](double value) { return value == 0; });
+  iterate(system, 0, cold, q, options, summary);
+  return summary;
+}
+
+template <int Dim>
+void TruncatedMultigrid<Dim>::iterate(const PressureSystem<Dim>& system, std::size_t depth, bool nested,
+                                      std::span<double> q, const LcpOptions& options, LcpSummary& summary) {
+  PressureRecord record(options, summary);
+  if (grids_.size() == depth) grids_.push_back(std::make_unique<Grid>(options_));
+  Grid& grid = *grids_[depth];
+  PressureHierarchy<Dim>& hierarchy = grid.hierarchy;
   double setup = 0;
-  {
-    const ScopedTimer timer(setup);
-    hierarchy_.attach(system, true);
-  }
-  take_start(system, true, q, hierarchy_.field_size(), p_);
-  auto defect = hierarchy_.defect(p_);
-  bool built = false;
-  while (!record.add(defect.violation, defect.objective, std::span(p_).first(q.size()))) {
-    hierarchy_.smooth_before(0);
+  if (nested && system.unknowns() > smallest_nested_grid) {
     {
       const ScopedTimer timer(setup);
-      hierarchy_.update_active();
-      if (!built) hierarchy_.build_matrices();
+      grid.coarse = system.coarser();
+    }
+    grid.coarse_q.assign(grid.coarse.bricks().size(), 0);
+    LcpOptions coarse_options;
+    coarse_options.tolerance = nested_tolerance * largest(system.rhs());
+    coarse_options.max_iterations = nested_cycles;
+    LcpSummary coarse_summary;
+    iterate(grid.coarse, depth + 1, true, grid.coarse_q, coarse_options, coarse_summary);
+    setup += coarse_summary.setup_seconds;
+    system.refine(grid.coarse, grid.coarse_q, q);
+  }
+  {
+    const ScopedTimer timer(setup);
+    hierarchy.attach(system, true);
+  }
+  take_start(system, true, q, hierarchy.field_size(), grid.p);
+  auto defect = hierarchy.defect(grid.p);
+  bool built = false;
+  while (!record.add(defect.violation, defect.objective, std::span(grid.p).first(q.size()))) {
+    hierarchy.smooth_before(0);
+    std::int64_t changed = 0;
+    {
+      const ScopedTimer timer(setup);
+      changed = hierarchy.update_active();
+      if (!built) hierarchy.build_matrices();
       built = true;
     }
-    hierarchy_.restrict_residual(0);
-    linalg::v_cycle(hierarchy_, 1);
-    hierarchy_.prolong_correction(0);
-    hierarchy_.smooth_after(0);
-    const double slope = -hierarchy_.apply_correction(1, p_);
-    const auto next = hierarchy_.defect(p_);
-    defect = next;
-    (void)slope;
+    hierarchy.restrict_residual(0);
+    linalg::v_cycle(hierarchy, 1);
+    hierarchy.prolong_correction(0);
+    hierarchy.smooth_after(0);
+    hierarchy.move(grid.p, changed == 0, 0.1 * options.tolerance);
+    defect = hierarchy.defect(grid.p);
   }
-  std::copy_n(p_.begin(), q.size(), q.begin());
+  std::copy_n(grid.p.begin(), q.size(), q.begin());
   record.finish(setup);
-  return summary;
 }
 
 template <int Dim>
@@ -118,38 +107,21 @@ template <int Dim>
 LcpSummary LinearMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
                                        const LcpOptions& options) {
   LcpSummary summary;
-  Record record(options, summary);
+  PressureRecord record(options, summary);
   double setup = 0;
   {
     const ScopedTimer timer(setup);
     hierarchy_.attach(system, false);
     hierarchy_.build_matrices();
   }
-  const std::size_t size = hierarchy_.field_size();
-  take_start(system, false, q, size, x_);
-  for (auto* field : {&r_, &z_, &direction_, &product_}) field->assign(size, 0);
-  hierarchy_.multiply(x_, product_);
-  double worst = 0;
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    r_[i] = -(product_[i] + system.rhs()[i]);
-    worst = std::max(worst, std::abs(r_[i]));
-  }
-  double rz = 0;
-  while (!record.add(worst, 0, std::span(x_).first(q.size()))) {
-    hierarchy_.set_residual(r_);
+  take_start(system, false, q, hierarchy_.field_size(), p_);
+  auto defect = hierarchy_.defect(p_);
+  while (!record.add(defect.violation, defect.objective, std::span(p_).first(q.size()))) {
     linalg::v_cycle(hierarchy_);
-    hierarchy_.copy_correction(z_);
-    const double next = linalg::dot(r_, z_);
-    const double beta = rz > 0 ? next / rz : 0;
-    rz = next;
-    linalg::combine(1, z_, beta, direction_);
-    const double curvature = hierarchy_.multiply(direction_, product_);
-    const double alpha = rz / curvature;
-    linalg::combine(alpha, direction_, 1, x_);
-    linalg::combine(-alpha, product_, 1, r_);
-    worst = linalg::max_block_norm(r_, 1);
+    hierarchy_.move(p_, true, 0);
+    defect = hierarchy_.defect(p_);
   }
-  std::copy_n(x_.begin(), q.size(), q.begin());
+  std::copy_n(p_.begin(), q.size(), q.begin());
   record.finish(setup);
   return summary;
 }

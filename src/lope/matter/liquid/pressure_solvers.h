@@ -47,11 +47,23 @@ class TruncatedMultigrid final : public PressureSolver<Dim> {
                                               const optimize::complementarity::LcpOptions& options) override;
 
  private:
-  PressureHierarchy<Dim> hierarchy_;
-  std::vector<double> p_;
+  // What one grid of the nested start needs.
+  struct Grid {
+    explicit Grid(const HierarchyOptions& options) : hierarchy(options) {}
+    PressureHierarchy<Dim> hierarchy;
+    PressureSystem<Dim> coarse;
+    std::vector<double> p, coarse_q;
+  };
+  void iterate(const PressureSystem<Dim>& system, std::size_t depth, bool nested, std::span<double> q,
+               const optimize::complementarity::LcpOptions& options,
+               optimize::complementarity::LcpSummary& summary);
+
+  HierarchyOptions options_;
+  std::vector<std::unique_ptr<Grid>> grids_;  // finest first
 };
 
-// Conjugate gradients preconditioned by one V-cycle: what walls that hold the liquid cost.
+// V-cycles combined as by conjugate gradients (the residual is computed afresh in double precision after
+// each, the cycle and the combination in single precision): what walls that hold the liquid cost.
 template <int Dim>
 class LinearMultigrid final : public PressureSolver<Dim> {
  public:
@@ -61,7 +73,7 @@ class LinearMultigrid final : public PressureSolver<Dim> {
 
  private:
   PressureHierarchy<Dim> hierarchy_;
-  std::vector<double> x_, r_, z_, direction_, product_;
+  std::vector<double> p_;
 };
 
 extern template class TruncatedMultigrid<2>;

@@ -23,7 +23,9 @@
 #include <lope/geometry/bricks.h>
 #include <lope/optimize/complementarity/problem.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,6 +48,7 @@ struct PressureGrid {
   PerAxis<std::vector<double>> open;            // open fraction of a face, 0 … 1
   PerAxis<std::vector<double>> velocity;        // of the liquid, normal to the face [m/s]
   PerAxis<std::vector<double>> solid_velocity;  // of the solid there [m/s]; empty: at rest
+  std::vector<double> expansion;                // wanted net outflow of a cell, taken from b [m/s]; empty: none
 };
 
 struct PressureOptions {
@@ -110,6 +113,13 @@ class PressureSystem {
   std::vector<double> gather(std::span<const double> field) const;
   std::vector<double> scatter(std::span<const double> unknowns) const;
 
+  // About the same problem on cells of twice the size (bricks with unknowns only), discretised directly: mean
+  // openings, surfaces seen from the coarse centres, summed right-hand side. A start for the solution, not an
+  // operator of a multigrid cycle (LCP Table 12 shows why). `refine`: a solution of it as a field of this
+  // system.
+  PressureSystem coarser() const;
+  void refine(const PressureSystem& coarse, std::span<const double> coarse_q, std::span<double> q) const;
+
   // Velocities after the pressure has acted: u ← û − ∇q on open faces next to liquid (divergence-free up to
   // the residual), the solid's velocity on closed faces, û elsewhere. `valid` (may be empty) becomes 1 on the
   // first kind.
@@ -137,6 +147,22 @@ class PressureSystem {
   int enclosed_ = 0;
   double compatibility_change_ = 0;
 };
+
+// A field over other bricks on these: the values of cells that both have, 0 in the others. What carries the
+// pressure of one step to the next as a start.
+template <int Dim>
+std::vector<double> carried(const geometry::BrickSet<Dim>& from, std::span<const double> field,
+                            const geometry::BrickSet<Dim>& to) {
+  std::vector<double> result(to.size());
+  for (int brick = 0; brick < to.count(); ++brick) {
+    const int source = from.find(to.brick(brick));
+    if (source == geometry::BrickSet<Dim>::none) continue;
+    const auto first = field.begin() + std::ptrdiff_t{source} * geometry::BrickSet<Dim>::cells;
+    std::copy(first, first + geometry::BrickSet<Dim>::cells,
+              result.begin() + std::ptrdiff_t{brick} * geometry::BrickSet<Dim>::cells);
+  }
+  return result;
+}
 
 extern template class PressureSystem<2>;
 extern template class PressureSystem<3>;

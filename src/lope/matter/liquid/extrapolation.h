@@ -1,0 +1,32 @@
+// Velocities beyond the liquid: particles that leave it, and those beside walls, need some.
+#pragma once
+
+#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/transfers.h>
+
+#include <cstdint>
+
+namespace lope::matter::liquid {
+
+enum class FaceState : std::uint8_t {
+  Unknown,
+  Particles,  // what particles in the air say: they fly freely
+  Solved,     // next to liquid: the pressure has acted on it
+};
+
+// Fills faces from their known neighbours along the axes, layer after layer (mean of the neighbours). The
+// first layer takes what was solved and overrules particles: a particle just above the surface must move with
+// the liquid, not fall into it. Later layers fill only what is unknown.
+template <int Dim>
+void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
+                 PerAxis<std::vector<double>, Dim>& velocity, PerAxis<std::vector<FaceState>, Dim>& state);
+
+// On closed faces within a cell or two of open space: takes away the part of the velocity, relative to the
+// solid, that leads into the solid and, where walls hold the liquid, also that which leads out of it. What
+// remains is slip.
+template <int Dim>
+void respect_solids(const Grid<Dim>& grid, const Solids& solids, std::span<const std::uint8_t> brick_free,
+                    const PerAxis<std::vector<double>, Dim>& open, bool walls_hold,
+                    PerAxis<std::vector<double>, Dim>& velocity);
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,682 @@
+#include <lope/base/parallel.h>
+#include <lope/base/random.h>
+#include <lope/base/timer.h>
+#include <lope/matter/liquid/extrapolation.h>
+#include <lope/matter/liquid/liquid.h>
+#include <lope/matter/liquid/pressure_solvers.h>
+#include <lope/matter/liquid/pressure_system.h>
+#include <lope/matter/liquid/seeding.h>
+#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/surface.h>
+#include <lope/optimize/complementarity/policy_iteration.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <Eigen/Geometry>
+
+namespace lope::matter::liquid {
+namespace {
+
+constexpr std::size_t grain = 2048;
+constexpr int most_substeps = 10000;  // of a step: beyond, something has blown up
+constexpr double wall_margin = 0.1;   // cells that particles keep from solids
+constexpr double crushed_depth =
+    0.5;  // cells: a particle that cannot be brought nearer to the outside is lost
+// Volume: deviations of ψ below the tolerance are the noise of any set of particles; of the rest this part is
+// undone in every substep.
+constexpr double noise_of_one =
+    0.2;  // per particle in a cell: the tolerance falls with the root of their number
+constexpr double mean_tolerance = 0.005;  // of the mean over all cells inside the liquid
+constexpr double correction_rate = 0.25;
+// An inner cell gives particles away above the first number of times its share, and gets one below the
+// second.
+constexpr double crowded_share = 2.0;
+constexpr double empty_share = 0.3;
+
+// What exceeds a tolerance on either side.
+double beyond(double value, double tolerance) {
+  return value > tolerance ? value - tolerance : value < -tolerance ? value + tolerance : 0;
+}
+
+Vec3 middle_of(const geometry::Bounds& bounds) {
+  Vec3 result = Vec3::Zero();
+  for (int a = 0; a < 3; ++a) {
+    if (std::isfinite(bounds.min[a]) && std::isfinite(bounds.max[a])) result[a] = bounds.center()[a];
+  }
+  return result;
+}
+
+// Of a shape, cut off at the domain.
+geometry::Bounds region_of(const geometry::LevelSet& shape, const geometry::Bounds& domain) {
+  const geometry::Bounds own = shape.bounds();
+  return {own.min.cwiseMax(domain.min), own.max.cwiseMin(domain.max)};
+}
+
+bool is_empty(const geometry::Bounds& bounds, int dimension) {
+  return (bounds.max - bounds.min).head(dimension).minCoeff() < 0;
+}
+
+template <int Dim>
+class Solver final : public Liquid {
+ public:
+  explicit Solver(const Description& description) : description_(description) {
+    grid_.dx = description.dx;
+    grid_.origin = description.origin.head<Dim>();
+    pressure_grid_.dx = description.dx;
+    displaced_.assign(description.solids.size(), false);
+    solver_ = pressure_solver<Dim>(description.separating ? PressureMethod::TruncatedMultigrid
+                                                          : PressureMethod::LinearMultigrid);
+  }
+
+  State start(std::size_t* covered) const override {
+    State state;
+    auto& particles = state.particles.template emplace<Particles<Dim>>();
+    const Solids solids = place_solids(0, 0);
+    std::size_t lost = 0;
+    std::vector<geometry::LevelSetPtr> earlier;
+    for (const Source& source : description_.sources) {
+      const Vec3 centre = middle_of(source.shape->bounds());
+      const geometry::Bounds region = region_of(*source.shape, description_.domain);
+      if (is_empty(region, Dim)) continue;
+      lost += fill_shape<Dim>(
+          grid_, *source.shape, region, earlier, solids, seeding(),
+          [&](const Vec3& x) { return Vec3(source.velocity + source.angular_velocity.cross(x - centre)); },
+          particles);
+      earlier.push_back(source.shape);
+    }
+    if (covered) *covered = lost;
+    return state;
+  }
+
+  Report advance(State& state, double time, double h) override {
+    const Stopwatch watch;
+    Report report;
+    report.accepted = report.converged = true;
+    auto& particles = std::get<Particles<Dim>>(state.particles);
+    double done = 0;
+    while (report.accepted && done < h * (1 - 1e-9)) {
+      const double left = h - done;
+      const double fastest = expected_speed(particles, time + done, left);
+      const double pieces = std::ceil(left * fastest / (description_.cfl * description_.dx) - 1e-9);
+      if (!std::isfinite(pieces) || pieces > most_substeps || report.substeps >= most_substeps) {
+        reject(report, fmt::format("particles move at {:.3g} m/s, too fast for cells of {:.3g} m", fastest,
+                                   description_.dx));
+        break;
+      }
+      const double dt = left / std::max(1.0, pieces);
+      substep(state, particles, time + done, dt, report);
+      done += dt;
+      ++report.substeps;
+    }
+    measure(particles, report);
+    report.seconds = watch.seconds();
+    return report;
+  }
+
+  GridFields fields(const State& state, double time) override;
+
+ private:
+  using Bricks = geometry::BrickSet<Dim>;
+  using Index = geometry::GridIndex<Dim>;
+
+  Seeding seeding() const { return {description_.particles_per_axis, description_.seed}; }
+  double per_cell() const { return std::pow(description_.particles_per_axis, Dim); }
+  double particle_volume() const { return std::pow(description_.dx, Dim) / per_cell(); }
+
+  static void reject(Report& report, std::string reason) {
+    report.accepted = report.converged = false;
+    report.reason = std::move(reason);
+  }
+
+  Solids place_solids(double time, double dt) const {
+    std::vector<Solid> solids;
+    for (const MovingSolid& moving : description_.solids) {
+      Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
+      const geometry::RigidPose rest = moving.pose(0);
+      const auto differs = [&](const geometry::RigidPose& pose) {
+        return pose.rotation != rest.rotation || pose.translation != rest.translation;
+      };
+      solid.displaced = differs(solid.before) || differs(solid.after);
+      solids.push_back(std::move(solid));
+    }
+    return Solids(std::move(solids));
+  }
+
+  // Of anything in the next substep: particles, the fall through a cell, emitters, solids where the particles
+  // are.
+  double expected_speed(const Particles<Dim>& particles, double time, double h) const {
+    double speed = largest_speed(particles) + std::sqrt(description_.gravity.norm() * description_.dx);
+    for (const Emitter& emitter : description_.emitters) {
+      if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
+    }
+    geometry::Bounds box;
+    for (const Vec<Dim>& x : particles.x) box.add(in_space<Dim>(x));
+    if (particles.size() == 0) return speed;
+    for (const MovingSolid& solid : description_.solids) {
+      const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
+      for (int corner = 0; corner < 8; ++corner) {
+        Vec3 x;
+        for (int a = 0; a < 3; ++a) x[a] = (corner >> a) & 1 ? box.max[a] : box.min[a];
+        speed = std::max(speed, geometry::carried_velocity(before, after, h, x).norm());
+      }
+    }
+    return speed;
+  }
+
+  static double largest_speed(const Particles<Dim>& particles) {
+    return std::max(0.0, parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
+                      double most = 0;
+                      for (std::size_t i = begin; i < end; ++i) most = std::max(most, particles.v[i].norm());
+                      return most;
+                    }));
+  }
+
+  // Layers of faces beyond the liquid that get a velocity: as far as a particle may go, and its interpolation
+  // reaches.
+  int layers() const { return static_cast<int>(std::ceil(description_.cfl)) + 2; }
+
+  void substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report);
+  void bin(Particles<Dim>& particles);
+  void feed(Particles<Dim>& particles, const Solids& solids, double time, std::int64_t round, Report& report);
+  void sample_solids(const Solids& solids);
+  void spread_samples(bool moving);
+  void find_surface();
+  void give_unknown_faces();
+  bool deep(std::size_t place) const;
+  void want_expansion(double dt);
+  bool solve_pressure(State& state, double dt, Report& report);
+  optimize::complementarity::LcpSummary find_pressure();
+  void recall_pressure(const State& state, double dt);
+  void keep_pressure(State& state, double dt) const;
+  void extend_velocities(const Solids& solids);
+  void exchange(Particles<Dim>& particles, std::vector<Vec<Dim>>& carried, std::int64_t round,
+                Report& report);
+  void carry(Particles<Dim>& particles, const std::vector<Vec<Dim>>& carried, const Solids& solids,
+             double dt) const;
+  void stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
+  void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) const;
+  void measure(const Particles<Dim>& particles, Report& report) const;
+  void look_at(const State& state, double time);
+  bool near_liquid(std::size_t place) const;
+
+  const Description description_;
+  Grid<Dim> grid_;
+  PressureGrid<Dim> pressure_grid_;
+  PressureSystem<Dim> system_;
+  std::unique_ptr<PressureSolver<Dim>> solver_;
+  FaceField<Dim> faces_;
+  PerAxis<std::vector<double>, Dim> before_;  // velocities that the particles gave
+  PerAxis<std::vector<double>, Dim> after_;   // divergence-free, extended
+  std::vector<double> mass_, fraction_, open_kernel_, open_volume_, q_;
+  std::vector<std::uint8_t> brick_free_, brick_near_thin_;
+  PerAxis<std::vector<std::uint8_t>, Dim> valid_;  // faces next to liquid
+  std::vector<std::uint8_t> deep_;                 // cells with liquid on all sides
+  using Sample = std::shared_ptr<const BrickSolids<Dim>>;
+  std::vector<Sample> samples_;           // per brick
+  std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
+  std::vector<bool> displaced_;           // solids, when rest_samples_ was made
+  double dt_ = 0;
+};
+
+template <int Dim>
+void Solver<Dim>::bin(Particles<Dim>& particles) {
+  bin_particles(particles, std::min(layers() + 1, Bricks::side), grid_);
+  pressure_grid_.bricks = grid_.bricks;
+}
+
+template <int Dim>
+void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report) {
+  dt_ = dt;
+  const Solids solids = place_solids(time, dt);
+  bin(particles);
+  feed(particles, solids, time, state.round, report);
+  ++state.round;
+  if (particles.size() == 0) return;
+  sample_solids(solids);
+  to_grid(grid_, particles, faces_, mass_);
+  find_surface();
+  give_unknown_faces();
+  before_ = faces_.velocity;
+  for (std::size_t a = 0; a < Dim; ++a) {
+    const double gain = dt * description_.gravity[static_cast<Eigen::Index>(a)];
+    parallel_for(faces_.velocity[a].size(), grain, [&](std::size_t i) { faces_.velocity[a][i] += gain; });
+    pressure_grid_.velocity[a].swap(faces_.velocity[a]);
+  }
+  want_expansion(dt);
+  if (!solve_pressure(state, dt, report)) return;
+  extend_velocities(solids);
+  std::vector<Vec<Dim>> carried;
+  to_particles(grid_, before_, after_, description_.transfer, particles, carried);
+  exchange(particles, carried, state.round, report);
+  carry(particles, carried, solids, dt);
+  remove_lost(particles, solids, report);
+}
+
+template <int Dim>
+void Solver<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, std::int64_t round,
+                       Report& report) {
+  std::size_t added = 0;
+  for (const Emitter& emitter : description_.emitters) {
+    if (time < emitter.begin || time >= emitter.end) continue;
+    const geometry::Bounds region = region_of(*emitter.shape, description_.domain);
+    if (is_empty(region, Dim)) continue;
+    added += feed_emitter<Dim>(grid_, *emitter.shape, region, solids, seeding(), emitter.velocity,
+                               static_cast<std::uint64_t>(round), particles);
+  }
+  if (added > 0) bin(particles);
+  report.emitted += added;
+}
+
+// The open parts of faces and cells: of bricks near displaced solids anew, of the others once.
+template <int Dim>
+void Solver<Dim>::sample_solids(const Solids& solids) {
+  const auto count = static_cast<std::size_t>(grid_.bricks->count());
+  if (solids.displaced() != displaced_) {
+    displaced_ = solids.displaced();
+    rest_samples_.clear();
+  }
+  std::vector<std::uint8_t> keep(count, 1);
+  samples_.assign(count, nullptr);
+  parallel_for(count, 4, [&](std::size_t b) {
+    const Vec<Dim> corner = grid_.corner(grid_.bricks->first_cell(static_cast<int>(b)));
+    const Vec3 middle = in_space<Dim>(corner + Vec<Dim>::Constant(0.5 * Bricks::side * grid_.dx));
+    keep[b] = !solids.displaced_within(middle, brick_reach<Dim>(grid_.dx));
+    if (keep[b]) {
+      const auto found = rest_samples_.find(grid_.bricks->brick(static_cast<int>(b)));
+      if (found != rest_samples_.end()) samples_[b] = found->second;
+    }
+    if (!samples_[b]) samples_[b] = sample_brick<Dim>(solids, corner, grid_.dx);
+  });
+  std::map<Index, Sample> kept;
+  for (std::size_t b = 0; b < count; ++b) {
+    if (keep[b]) kept.emplace(grid_.bricks->brick(static_cast<int>(b)), samples_[b]);
+  }
+  rest_samples_.swap(kept);
+  spread_samples(solids.any_displaced());
+}
+
+template <int Dim>
+void Solver<Dim>::spread_samples(bool moving) {
+  const auto count = static_cast<std::size_t>(grid_.bricks->count());
+  constexpr std::size_t cells = Bricks::cells;
+  open_volume_.resize(grid_.bricks->size());
+  for (std::size_t a = 0; a < Dim; ++a) {
+    pressure_grid_.open[a].resize(grid_.bricks->size());
+    pressure_grid_.solid_velocity[a].resize(moving ? grid_.bricks->size() : 0);
+  }
+  brick_free_.assign(count, 1);
+  brick_near_thin_.assign(count, 0);
+  parallel_for(count, 8, [&](std::size_t b) {
+    const BrickSolids<Dim>& sample = *samples_[b];
+    const auto put = [&](const std::array<double, cells>& from, double otherwise, std::vector<double>& to) {
+      const auto at = to.begin() + static_cast<std::ptrdiff_t>(b * cells);
+      if (sample.free)
+        std::fill_n(at, cells, otherwise);
+      else
+        std::copy(from.begin(), from.end(), at);
+    };
+    brick_free_[b] = sample.free;
+    put(sample.volume, 1, open_volume_);
+    for (std::size_t a = 0; a < Dim; ++a) {
+      put(sample.open[a], 1, pressure_grid_.open[a]);
+      if (moving) put(sample.face_velocity[a], 0, pressure_grid_.solid_velocity[a]);
+    }
+    for (const int n : grid_.bricks->neighbours(static_cast<int>(b)))
+      if (n >= 0 && samples_[static_cast<std::size_t>(n)]->thin) brick_near_thin_[b] = 1;
+  });
+}
+
+template <int Dim>
+void Solver<Dim>::find_surface() {
+  open_kernel<Dim>(*grid_.bricks, open_volume_, brick_free_, open_kernel_);
+  volume_fractions(mass_, open_kernel_, 1 / per_cell(), fraction_);
+  surface_from(fraction_, grid_.dx, pressure_grid_.liquid);
+}
+
+// Open faces beside the liquid that no particle speaks for take the velocity of their neighbours.
+template <int Dim>
+void Solver<Dim>::give_unknown_faces() {
+  PerAxis<std::vector<FaceState>, Dim> states;
+  for (std::size_t a = 0; a < Dim; ++a) {
+    states[a].resize(grid_.bricks->size());
+    parallel_for(states[a].size(), grain, [&](std::size_t i) {
+      states[a][i] = faces_.weight[a][i] > 0 ? FaceState::Solved : FaceState::Unknown;
+    });
+  }
+  extrapolate(*grid_.bricks, 2, faces_.velocity, states);
+}
+
+// Liquid on all sides: ψ should be 1.
+template <int Dim>
+bool Solver<Dim>::deep(std::size_t place) const {
+  if (!(pressure_grid_.liquid[place] < 0)) return false;
+  for (int a = 0; a < Dim; ++a) {
+    for (const int direction : {-1, 1}) {
+      const std::int64_t next = grid_.bricks->next(static_cast<std::int64_t>(place), a, direction);
+      if (next < 0) return false;
+      const auto n = static_cast<std::size_t>(next);
+      if (!(pressure_grid_.liquid[n] < 0) && open_volume_[n] > 0) return false;
+    }
+  }
+  return true;
+}
+
+// How much the cells should expand (as a net outflow, m/s) to undo crowding.
+template <int Dim>
+void Solver<Dim>::want_expansion(double dt) {
+  const std::size_t size = grid_.bricks->size();
+  std::vector<double>& expansion = pressure_grid_.expansion;
+  expansion.assign(size, 0.0);
+  deep_.assign(size, 0);
+  parallel_for(size, grain, [&](std::size_t i) { deep_[i] = deep(i); });
+  const double cells = parallel_sum(size, grain, [&](std::size_t begin, std::size_t end) {
+    return std::accumulate(deep_.begin() + static_cast<std::ptrdiff_t>(begin),
+                           deep_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+  });
+  const double excess = parallel_sum(size, grain, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += deep_[i] ? fraction_[i] - 1 : 0;
+    return sum;
+  });
+  const double mean = cells > 0 ? beyond(std::clamp(excess / cells, -0.5, 0.5), mean_tolerance) : 0;
+  const double rate = correction_rate * grid_.dx / dt, tolerance = noise_of_one / std::sqrt(per_cell());
+  parallel_for(size, grain, [&](std::size_t i) {
+    if (!(pressure_grid_.liquid[i] < 0)) return;
+    const double off = fraction_[i] - 1;
+    if (off > 0 || deep_[i]) expansion[i] = rate * std::min(beyond(off, tolerance), 1.0);
+    if (deep_[i]) expansion[i] += rate * mean;
+  });
+}
+
+template <int Dim>
+bool Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
+  const Stopwatch watch;
+  PressureOptions options;
+  options.separating = description_.separating;
+  system_ = PressureSystem<Dim>(pressure_grid_, options);
+  recall_pressure(state, dt);
+  const auto summary = find_pressure();
+  report.unknowns = std::max(report.unknowns, system_.unknowns());
+  report.wall_unknowns = std::max(report.wall_unknowns, system_.wall_unknowns());
+  report.enclosed_regions = std::max(report.enclosed_regions, system_.enclosed_regions());
+  report.iterations += summary.iterations;
+  report.inner_iterations += summary.inner_iterations;
+  report.residual = std::max(report.residual, summary.residual);
+  const bool finite = linalg::all_finite(q_);
+  if (summary.outcome == optimize::Outcome::Failed || !finite) {
+    reject(report, finite ? summary.reason : "the pressure is not finite");
+  } else if (!summary.converged()) {
+    report.converged = false;
+    report.reason = summary.reason;
+  }
+  if (report.accepted) {
+    system_.subtract_gradient(pressure_grid_, q_, after_, &valid_);
+    keep_pressure(state, dt);
+    report.separated = 0;
+    for (const std::int64_t cell : system_.unknown_cells()) {
+      const auto i = static_cast<std::size_t>(cell);
+      report.separated += system_.kind()[i] == CellKind::Wall && q_[i] <= 0;
+    }
+  }
+  report.pressure_seconds += watch.seconds();
+  return report.accepted;
+}
+
+// From the first guess in q_. What multigrid does not finish, policy iteration does.
+template <int Dim>
+optimize::complementarity::LcpSummary Solver<Dim>::find_pressure() {
+  namespace lcp = optimize::complementarity;
+  lcp::LcpOptions options;
+  options.tolerance = description_.tolerance;
+  const std::vector<double> guess = q_;
+  lcp::LcpSummary summary = solver_->solve(system_, q_, options);
+  if (summary.converged()) return summary;
+  if (!linalg::all_finite(q_)) q_ = guess;
+  const lcp::MixedLcp problem = system_.matrix_form();
+  const auto cells = system_.unknown_cells();
+  std::vector<double> p(problem.size());
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] = q_[static_cast<std::size_t>(cells[i])];
+  lcp::PolicyIteration policy_iteration(std::make_unique<linalg::MaskedIncompleteCholesky>());
+  policy_iteration.attach(problem);
+  const int cycles = summary.iterations;
+  summary = policy_iteration.solve(p, options);
+  summary.iterations += cycles;
+  for (std::size_t i = 0; i < p.size(); ++i) q_[static_cast<std::size_t>(cells[i])] = p[i];
+  return summary;
+}
+
+// The last substep's pressure, where its cells still are, as this one's first guess.
+template <int Dim>
+void Solver<Dim>::recall_pressure(const State& state, double dt) {
+  constexpr std::size_t cells = Bricks::cells;
+  q_.assign(grid_.bricks->size(), 0.0);
+  for (std::size_t k = 0; k < state.pressure_bricks.size() / Dim; ++k) {
+    Index brick;
+    for (std::size_t a = 0; a < Dim; ++a) brick[a] = state.pressure_bricks[k * Dim + a];
+    const int b = grid_.bricks->find(brick);
+    if (b < 0) continue;
+    for (std::size_t i = 0; i < cells; ++i) {
+      const std::size_t place = static_cast<std::size_t>(b) * cells + i;
+      if (system_.is_unknown(place)) q_[place] = state.pressure[k * cells + i] * dt / grid_.dx;
+    }
+  }
+}
+
+template <int Dim>
+void Solver<Dim>::keep_pressure(State& state, double dt) const {
+  constexpr std::size_t cells = Bricks::cells;
+  state.pressure_bricks.clear();
+  state.pressure.clear();
+  for (int b = 0; b < grid_.bricks->count(); ++b) {
+    const auto begin = q_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(b) * cells);
+    if (std::all_of(begin, begin + cells, [](double q) { return q == 0; })) continue;
+    for (const int coordinate : grid_.bricks->brick(b)) state.pressure_bricks.push_back(coordinate);
+    for (std::size_t i = 0; i < cells; ++i)
+      state.pressure.push_back(begin[static_cast<std::ptrdiff_t>(i)] * grid_.dx / dt);
+  }
+}
+
+template <int Dim>
+void Solver<Dim>::extend_velocities(const Solids& solids) {
+  PerAxis<std::vector<FaceState>, Dim> states;
+  for (std::size_t a = 0; a < Dim; ++a) {
+    states[a].resize(grid_.bricks->size());
+    parallel_for(states[a].size(), grain, [&](std::size_t i) {
+      const bool flies = faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
+      states[a][i] = valid_[a][i] ? FaceState::Solved : flies ? FaceState::Particles : FaceState::Unknown;
+    });
+  }
+  extrapolate(*grid_.bricks, layers(), after_, states);
+  if (!solids.empty())
+    respect_solids(grid_, solids, brick_free_, pressure_grid_.open, !description_.separating, after_);
+}
+
+// Takes particles out of crowded inner cells and puts them into inner cells with hardly any.
+template <int Dim>
+void Solver<Dim>::exchange(Particles<Dim>& particles, std::vector<Vec<Dim>>& carried, std::int64_t round,
+                           Report& report) {
+  std::vector<std::uint32_t> spare;
+  std::vector<std::size_t> empty;
+  const double share = per_cell();
+  for (std::size_t place = 0; place < deep_.size(); ++place) {
+    if (!deep_[place] || open_volume_[place] < 1) continue;
+    const std::uint32_t here = grid_.first[place + 1] - grid_.first[place];
+    if (here <= empty_share * share) empty.push_back(place);
+    if (here > crowded_share * share) spare.push_back(grid_.first[place + 1] - 1);
+  }
+  const std::size_t count = std::min(spare.size(), empty.size());
+  FaceSampler<Dim> sampler(grid_, after_);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::uint32_t i = spare[k];
+    Vec<Dim> x = grid_.corner(grid_.bricks->cell(static_cast<std::int64_t>(empty[k])));
+    for (int a = 0; a < Dim; ++a) {
+      const auto index = (static_cast<std::uint64_t>(round) << 32) + Dim * k + static_cast<std::uint64_t>(a);
+      x[a] += grid_.dx * random_unit(description_.seed ^ 0x5EED, index);
+    }
+    particles.x[i] = x;
+    sampler.sample(x, particles.v[i]);
+    particles.affine[i].setZero();
+    carried[i] = particles.v[i];
+  }
+  report.moved += count;
+}
+
+// Ralston's scheme of third order; then solids stop what would enter them.
+template <int Dim>
+void Solver<Dim>::carry(Particles<Dim>& particles, const std::vector<Vec<Dim>>& carried, const Solids& solids,
+                        double dt) const {
+  const double margin = wall_margin * grid_.dx;
+  parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
+    if (grid_.begin(b) == grid_.end(b)) return;
+    FaceSampler<Dim> sampler(grid_, after_);
+    sampler.enter(static_cast<int>(b));
+    const bool near_thin = brick_near_thin_[b];
+    for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i) {
+      const Vec<Dim> x = particles.x[i], k1 = carried[i];
+      Vec<Dim> k2 = k1, k3 = k1;
+      sampler.sample(x + 0.5 * dt * k1, k2);
+      sampler.sample(x + 0.75 * dt * k2, k3);
+      Vec<Dim> next = x + dt / 9 * (2 * k1 + 3 * k2 + 4 * k3);
+      if (!solids.empty() && !(brick_free_[b] && (next - x).norm() < (2 - wall_margin) * grid_.dx)) {
+        if (near_thin)
+          next = x + solids.first_hit(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin) * (next - x);
+        stop_at_solid(solids, margin, next, particles.v[i]);
+      }
+      particles.x[i] = next;
+    }
+  });
+}
+
+template <int Dim>
+void Solver<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const {
+  const Vec3 at = in_space<Dim>(x);
+  const Solids::Nearest near = solids.nearest(at);
+  if (near.distance >= margin) return;
+  const Vec3 free = solids.push_out(at, margin), gradient = solids.sample(free, near.solid).gradient;
+  const double length = gradient.norm();
+  x = free.head<Dim>();
+  if (!(length > 1e-6)) return;
+  const Vec3 normal = gradient / length;
+  const double inwards = (in_space<Dim>(v) - solids.velocity(free, near.solid)).dot(normal);
+  if (inwards < 0) v -= inwards * normal.head<Dim>();
+}
+
+template <int Dim>
+void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) const {
+  const Vec<Dim> low = description_.domain.min.head<Dim>(), high = description_.domain.max.head<Dim>();
+  std::vector<std::uint8_t> lost(particles.size(), 0);
+  parallel_for(particles.size(), grain, [&](std::size_t i) {
+    const Vec<Dim>& x = particles.x[i];
+    const bool inside = (x.array() >= low.array()).all() && (x.array() <= high.array()).all();
+    lost[i] = !inside || !particles.v[i].allFinite();
+  });
+  if (solids.any_displaced()) {
+    parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
+      if (brick_free_[b]) return;
+      for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i)
+        lost[i] |= solids.distance(in_space<Dim>(particles.x[i])) < -crushed_depth * grid_.dx;
+    });
+  }
+  std::vector<std::uint32_t> order;
+  if (std::none_of(lost.begin(), lost.end(), [](std::uint8_t l) { return l; })) return;
+  for (std::size_t i = 0; i < lost.size(); ++i)
+    if (!lost[i]) order.push_back(static_cast<std::uint32_t>(i));
+  report.removed += particles.size() - order.size();
+  particles.reorder(order);
+}
+
+template <int Dim>
+void Solver<Dim>::measure(const Particles<Dim>& particles, Report& report) const {
+  const double mass = description_.density * particle_volume();
+  report.particles = particles.size();
+  report.volume = particle_volume() * static_cast<double>(particles.size());
+  report.largest_speed = largest_speed(particles);
+  const auto sum = [&](const auto& value) {
+    return parallel_sum(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
+      double part = 0;
+      for (std::size_t i = begin; i < end; ++i) part += value(i);
+      return part;
+    });
+  };
+  const Vec<Dim> g = description_.gravity.head<Dim>();
+  report.kinetic = 0.5 * mass * sum([&](std::size_t i) { return particles.v[i].squaredNorm(); });
+  report.potential = -mass * sum([&](std::size_t i) { return g.dot(particles.x[i]); });
+  for (int a = 0; a < Dim; ++a)
+    report.momentum[a] = mass * sum([&](std::size_t i) { return particles.v[i][a]; });
+  report.covered_volume = std::pow(grid_.dx, Dim) *
+                          parallel_sum(fraction_.size(), grain, [&](std::size_t begin, std::size_t end) {
+                            double part = 0;
+                            for (std::size_t i = begin; i < end; ++i)
+                              part += std::min(fraction_[i], 1.0) * open_volume_[i];
+                            return part;
+                          });
+}
+
+// The grid of a state from which no step has been taken yet.
+template <int Dim>
+void Solver<Dim>::look_at(const State& state, double time) {
+  Particles<Dim> particles = std::get<Particles<Dim>>(state.particles);
+  bin(particles);
+  sample_solids(place_solids(time, 0));
+  to_grid(grid_, particles, faces_, mass_);
+  find_surface();
+  pressure_grid_.velocity = after_ = faces_.velocity;
+  pressure_grid_.expansion.clear();
+  system_ = PressureSystem<Dim>(pressure_grid_, {.separating = description_.separating});
+  q_.assign(grid_.bricks->size(), 0.0);
+}
+
+template <int Dim>
+GridFields Solver<Dim>::fields(const State& state, double time) {
+  const bool stepped = dt_ > 0;
+  if (!stepped) look_at(state, time);
+  GridFields result;
+  const auto kinds = system_.kind();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const bool liquid = system_.is_unknown(i);
+    if (!liquid && !near_liquid(i)) continue;
+    const Index cell = grid_.bricks->cell(static_cast<std::int64_t>(i));
+    result.kind.push_back(liquid                        ? GridFields::Kind::Liquid
+                          : kinds[i] == CellKind::Solid ? GridFields::Kind::Solid
+                                                        : GridFields::Kind::Air);
+    result.separating.push_back(stepped && kinds[i] == CellKind::Wall && q_[i] <= 0);
+    const double pressure = liquid && stepped ? q_[i] * description_.density * grid_.dx / dt_ : 0;
+    result.pressure.push_back(static_cast<float>(pressure));
+    result.level_set.push_back(static_cast<float>(pressure_grid_.liquid[i]));
+    for (std::size_t a = 0; a < Dim; ++a) {
+      result.index.push_back(cell[a]);
+      result.velocity.push_back(static_cast<float>(after_[a][i]));
+      result.open.push_back(static_cast<float>(pressure_grid_.open[a][i]));
+    }
+    if constexpr (Dim == 2) {
+      result.index.push_back(0);
+      result.velocity.push_back(0);
+      result.open.push_back(0);
+    }
+  }
+  return result;
+}
+
+// Whether some cell next to this one, along the axes, is an unknown.
+template <int Dim>
+bool Solver<Dim>::near_liquid(std::size_t place) const {
+  for (int a = 0; a < Dim; ++a) {
+    for (const int direction : {-1, 1}) {
+      const std::int64_t next = grid_.bricks->next(static_cast<std::int64_t>(place), a, direction);
+      if (next >= 0 && system_.is_unknown(static_cast<std::size_t>(next))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Liquid> make_liquid(const Description& description) {
+  if (description.dimension == 2) return std::make_unique<Solver<2>>(description);
+  return std::make_unique<Solver<3>>(description);
+}
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,138 @@
+// A liquid with a free surface: particles on a sparse staggered grid, with pressure from a mixed
+// complementarity problem so that it can let go of walls (LCP). One call of advance() is one step, cut into
+// substeps by the CFL condition.
+//
+// A substep: solids move to their places, emitters are fed, particles hand their velocities to the grid (APIC
+// or FLIP), gravity acts, the pressure makes the field divergence-free (pressure_system.h), the velocities
+// are extended beyond the liquid, particles take them back and are carried along (Ralston's third-order
+// Runge–Kutta scheme), stopped by solids. The liquid is where its particles are (surface.h).
+//
+// Volume is kept in two ways. Locally, cells whose particles are crowded or too few by more than a tolerance
+// get a wanted expansion in the pressure equations that undoes it within a few substeps. Particles from the
+// most crowded inner cells are moved to inner cells that have hardly any; their number never changes by this.
+//
+// Lengths in metres, the dimension is a run-time value; in 2D all masses are per metre of depth.
+#pragma once
+
+#include <lope/geometry/level_set/level_set.h>
+#include <lope/geometry/motion.h>
+#include <lope/matter/liquid/particles.h>
+#include <lope/matter/liquid/transfers.h>
+#include <lope/optimize/complementarity/problem.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lope::matter::liquid {
+
+// What is full at the start: {φ < 0}.
+struct Source {
+  geometry::LevelSetPtr shape;
+  Vec3 velocity = Vec3::Zero();
+  Vec3 angular_velocity = Vec3::Zero();  // rad/s about the middle of its bounds
+};
+
+// Kept full of liquid with this velocity.
+struct Emitter {
+  geometry::LevelSetPtr shape;
+  Vec3 velocity = Vec3::Zero();
+  double begin = 0;
+  double end = std::numeric_limits<double>::infinity();
+};
+
+struct MovingSolid {
+  geometry::LevelSetPtr at_rest;
+  std::function<geometry::RigidPose(double time)> pose;
+};
+
+struct Description {
+  int dimension = 3;
+  double dx = 0.05;            // side of a cell
+  Vec3 origin = Vec3::Zero();  // a corner of the grid's cells: walls on it are exact
+  geometry::Bounds domain;     // particles beyond are removed
+  double density = 1000;       // kg/m³
+  Vec3 gravity = Vec3(0, -9.81, 0);
+  bool separating = true;  // walls let go; otherwise they hold the liquid
+  TransferOptions transfer;
+  int particles_per_axis = 2;  // of a cell
+  double cfl = 2;              // cells that the fastest particle may cross in a substep
+  double tolerance = 1e-6;     // of the pressure solve, m/s
+  std::uint64_t seed = 1;
+  std::vector<Source> sources;
+  std::vector<Emitter> emitters;
+  std::vector<MovingSolid> solids;
+};
+
+// Everything that changes.
+struct State {
+  std::variant<Particles<2>, Particles<3>> particles;
+  std::int64_t round = 0;  // substeps so far
+  // The pressure of the last substep, as p/ρ [m²/s²]: where the next solve starts. Brick coordinates, Dim
+  // each, and the values of their cells.
+  std::vector<std::int32_t> pressure_bricks;
+  std::vector<double> pressure;
+
+  std::size_t count() const {
+    return std::visit([](const auto& p) { return p.size(); }, particles);
+  }
+};
+
+struct Report {
+  bool accepted = false;   // false: the pressure solve failed outright, or numbers stopped being finite
+  bool converged = false;  // every pressure solve reached the tolerance
+  std::string reason;      // why not
+  int substeps = 0;
+  std::size_t particles = 0;  // at the end
+  std::size_t emitted = 0;
+  std::size_t removed = 0;            // left the domain, or were crushed between solids
+  std::size_t moved = 0;              // from crowded cells to empty ones
+  double volume = 0;                  // that the particles stand for, m³ (2D: m²)
+  double covered_volume = 0;          // ∫ ψ over the open space: what they cover, crowding not counted
+  double largest_speed = 0;           // m/s
+  double kinetic = 0, potential = 0;  // J
+  Vec3 momentum = Vec3::Zero();       // kg m/s
+  // Pressure solves, over the substeps.
+  int unknowns = 0;  // largest
+  int wall_unknowns = 0;
+  int separated = 0;         // walls cells that have let go, in the last substep
+  int enclosed_regions = 0;  // largest number of regions without a free surface
+  long iterations = 0;       // in all: cycles or outer iterations
+  long inner_iterations = 0;
+  double residual = 0;  // largest, m/s
+  double pressure_seconds = 0;
+  double seconds = 0;  // all
+};
+
+// The grid's view of the liquid at the beginning of the last substep, for output: the cells of liquid and
+// those next to them. Values per axis (three per cell, 0 along z in 2D) belong to the lower face.
+struct GridFields {
+  enum class Kind : std::uint8_t { Air, Liquid, Solid };
+  std::vector<std::int32_t> index;  // 3 per cell: cell c spans origin + c dx … origin + (c + 1) dx
+  std::vector<Kind> kind;
+  std::vector<std::uint8_t> separating;  // 1: touches a wall and has let go of it (its pressure is 0)
+  std::vector<float> pressure;           // Pa
+  std::vector<float> level_set;          // of the liquid at the centre, within ±dx; m
+  std::vector<float> velocity;           // 3 per cell, m/s
+  std::vector<float> open;               // 3 per cell: open part of the face
+};
+
+class Liquid {
+ public:
+  virtual ~Liquid() = default;
+  // The state at time 0. `covered`: particles that the sources would have had where solids are.
+  virtual State start(std::size_t* covered = nullptr) const = 0;
+  // One step of length h from `time`; the state is changed even if the report says that the step is not
+  // accepted.
+  virtual Report advance(State& state, double time, double h) = 0;
+  // Of the last step that this object has taken; before the first, those of the given state, without
+  // pressure.
+  virtual GridFields fields(const State& state, double time) = 0;
+};
+
+std::unique_ptr<Liquid> make_liquid(const Description& description);
+
+}  // namespace lope::matter::liquid

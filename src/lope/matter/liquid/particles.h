@@ -1,0 +1,28 @@
+// The liquid between two substeps: particles with velocities and, for APIC, the velocity's derivatives.
+#pragma once
+
+#include <lope/math/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace lope::matter::liquid {
+
+template <int Dim>
+struct Particles {
+  std::vector<Vec<Dim>> x;       // m
+  std::vector<Vec<Dim>> v;       // m/s
+  std::vector<Mat<Dim>> affine;  // 1/s, row a: gradient of the velocity's component a (APIC); zero for FLIP
+
+  std::size_t size() const { return x.size(); }
+  void add(const Vec<Dim>& position, const Vec<Dim>& velocity) {
+    x.push_back(position);
+    v.push_back(velocity);
+    affine.push_back(Mat<Dim>::Zero());
+  }
+  // In a new order: particle k becomes what order[k] was. Fewer entries than particles: the others are
+  // dropped.
+  void reorder(const std::vector<std::uint32_t>& order);
+};
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,233 @@
+#include <lope/geometry/level_set/combined.h>
+#include <lope/matter/liquid/cut_cells.h>
+#include <lope/matter/liquid/solids.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lope::matter::liquid {
+namespace {
+
+// As fractions of a cell: what counts as touching, and as lying on the surface.
+constexpr double touching = 1e-3;
+constexpr double on_surface = 1e-9;
+
+}  // namespace
+
+Solids::Solids(std::vector<Solid> solids) : solids_(std::move(solids)) {
+  for (const Solid& solid : solids_) {
+    placed_.push_back(geometry::moved(solid.at_rest, solid.after));
+    any_displaced_ = any_displaced_ || solid.displaced;
+  }
+}
+
+std::vector<bool> Solids::displaced() const {
+  std::vector<bool> result;
+  for (const Solid& solid : solids_) result.push_back(solid.displaced);
+  return result;
+}
+
+Solids::Nearest Solids::nearest(const Vec3& x) const {
+  Nearest best{std::numeric_limits<double>::infinity(), -1};
+  for (std::size_t k = 0; k < placed_.size(); ++k) {
+    const double value = placed_[k]->value(x);
+    if (value < best.distance) best = {value, static_cast<int>(k)};
+  }
+  return best;
+}
+
+bool Solids::displaced_within(const Vec3& x, double reach) const {
+  for (std::size_t k = 0; k < placed_.size(); ++k) {
+    if (solids_[k].displaced && placed_[k]->value(x) <= reach) return true;
+  }
+  return false;
+}
+
+Vec3 Solids::velocity(const Vec3& x, int solid) const {
+  const Solid& one = solids_[index(solid)];
+  if (!one.displaced) return Vec3::Zero();
+  return geometry::carried_velocity(one.before, one.after, one.duration, x);
+}
+
+Vec3 Solids::push_out(const Vec3& x, double distance) const {
+  constexpr int most_rounds = 4;  // corners between several solids need more than one
+  Vec3 y = x;
+  for (int round = 0; round < most_rounds; ++round) {
+    const Nearest near = nearest(y);
+    if (near.distance >= distance) return y;
+    const geometry::LevelSetSample at = sample(y, near.solid);
+    const double slope = at.gradient.squaredNorm();
+    if (!(slope > 1e-6)) return y;
+    y += (distance - at.value) / slope * at.gradient;
+  }
+  return y;
+}
+
+double Solids::first_hit(const Vec3& a, const Vec3& b, double distance) const {
+  constexpr int most_rounds = 32;
+  const double length = (b - a).norm();
+  double way = 0;
+  for (int round = 0; round < most_rounds && way < length; ++round) {
+    const double gap = nearest(a + (way / length) * (b - a)).distance;
+    if (gap <= distance && round > 0) return way / length;
+    way += std::max(gap - 0.5 * distance, 0.5 * distance);
+  }
+  return 1;
+}
+
+namespace {
+
+// The distances at the corners of the cells of a brick and what follows from them.
+template <int Dim>
+class BrickSampler {
+ public:
+  BrickSampler(const Solids& solids, const Vec<Dim>& corner, double dx, BrickSolids<Dim>& out)
+      : solids_(solids), corner_(corner), dx_(dx), out_(out) {}
+
+  void run() {
+    for (int k = 0; k < node_count; ++k) {
+      const double value = solids_.distance(in_space<Dim>(corner_ + dx_ * node(k).template cast<double>()));
+      nodes_[static_cast<std::size_t>(k)] = std::abs(value) < on_surface * dx_ ? 0 : value;
+    }
+    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) cell(k);
+  }
+
+ private:
+  static constexpr int size = geometry::BrickSet<Dim>::side;
+  static constexpr int node_size = size + 1;
+  static constexpr int node_count = Dim == 2 ? node_size * node_size : node_size * node_size * node_size;
+  static constexpr std::size_t corners = std::size_t{1} << Dim;
+  using Index = Eigen::Matrix<int, Dim, 1>;
+
+  static Index node(int k) { return split(k, node_size); }
+  static Index split(int k, int base) {
+    Index result;
+    for (int a = 0; a < Dim; ++a, k /= base) result[a] = k % base;
+    return result;
+  }
+  static std::size_t node_number(const Index& i) {
+    int number = 0;
+    for (int a = Dim - 1; a >= 0; --a) number = number * node_size + i[a];
+    return static_cast<std::size_t>(number);
+  }
+
+  void cell(int k) {
+    const Index at = split(k, size);
+    const auto slot = static_cast<std::size_t>(k);
+    std::array<double, corners> values;
+    for (std::size_t c = 0; c < corners; ++c) {
+      Index corner = at;
+      for (int a = 0; a < Dim; ++a) corner[a] += static_cast<int>(c >> a) & 1;
+      values[c] = nodes_[node_number(corner)];
+    }
+    out_.volume[slot] = open_part_of_cell<Dim>(values);
+    for (int a = 0; a < Dim; ++a) face(at, a, values, slot);
+  }
+
+  void face(const Index& at, int axis, const std::array<double, corners>& values, std::size_t slot) {
+    const auto a = static_cast<std::size_t>(axis);
+    std::array<double, corners / 2> on_face;
+    double nearest = std::numeric_limits<double>::infinity();
+    std::size_t n = 0;
+    for (std::size_t c = 0; c < corners; ++c) {
+      if ((c >> axis) & 1) continue;
+      on_face[n++] = values[c];
+      nearest = std::min(nearest, values[c]);
+    }
+    double open = 1;
+    if constexpr (Dim == 2)
+      open = open_part_of_edge(on_face[0], on_face[1]);
+    else
+      open = open_part_of_square(on_face);
+    if (open > 0 && nearest < dx_) open = std::min(open, 1 - blocked_part(at, axis));
+    if (open < 1 && !out_.thin) out_.thin = free_on_both_sides(at, axis);
+    out_.open[a][slot] = open;
+    out_.face_velocity[a][slot] = 0;
+    if (open == 1 || !solids_.any_displaced()) return;
+    const Vec3 middle = in_space<Dim>(face_point(at, axis, Vec<Dim>::Constant(0.5)));
+    out_.face_velocity[a][slot] = solids_.velocity(middle, solids_.nearest(middle).solid)[axis];
+  }
+
+  // `within`: the place in the face as fractions of it; the component along the axis does not matter.
+  Vec<Dim> face_point(const Index& at, int axis, Vec<Dim> within) const {
+    within[axis] = 0;
+    return corner_ + dx_ * (at.template cast<double>() + within);
+  }
+
+  // The part of a face that thin solids beside it close.
+  double blocked_part(const Index& at, int axis) const {
+    constexpr int samples = 1 << (Dim - 1);
+    int blocked = 0;
+    for (int s = 0; s < samples; ++s) {
+      Vec<Dim> within = Vec<Dim>::Zero();
+      int bit = 0;
+      for (int a = 0; a < Dim; ++a) {
+        if (a != axis) within[a] = (s >> bit++) & 1 ? 0.75 : 0.25;
+      }
+      blocked += thin_beside(in_space<Dim>(face_point(at, axis, within)), axis) ? 1 : 0;
+    }
+    return static_cast<double>(blocked) / samples;
+  }
+
+  bool free_on_both_sides(const Index& at, int axis) const {
+    const Vec3 middle = in_space<Dim>(face_point(at, axis, Vec<Dim>::Constant(0.5))),
+               along = dx_ * Vec3::Unit(axis);
+    return solids_.distance(middle - along) > 0 && solids_.distance(middle + along) > 0;
+  }
+
+  bool thin_beside(const Vec3& x, int axis) const {
+    if (solids_.distance(x) >= 0.5 * dx_ * std::sqrt(1.0 * Dim)) return false;
+    const Vec3 along = dx_ * Vec3::Unit(axis);
+    for (const double side : {-1.0, 1.0}) {
+      const Vec3 far = x + side * along;
+      if (solids_.distance(far) <= touching * dx_) continue;
+      const double near_end = solids_.first_hit(x, far, touching * dx_);
+      if (near_end >= 1) continue;
+      const double far_end = 1 - solids_.first_hit(far, x, touching * dx_);
+      // A plate midway between two faces closes the upper one.
+      const double middle = 0.5 * (near_end + far_end);
+      if (middle < 0.5 || (middle == 0.5 && side < 0)) return true;
+    }
+    return false;
+  }
+
+  const Solids& solids_;
+  Vec<Dim> corner_;
+  double dx_;
+  BrickSolids<Dim>& out_;
+  std::array<double, node_count> nodes_{};
+};
+
+}  // namespace
+
+template <int Dim>
+double brick_reach(double dx) {
+  return (0.5 * geometry::BrickSet<Dim>::side * std::sqrt(1.0 * Dim) + 2) * dx;
+}
+
+template <int Dim>
+std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const Vec<Dim>& corner,
+                                                     double dx) {
+  static const auto free = std::make_shared<const BrickSolids<Dim>>();
+  const double half = 0.5 * geometry::BrickSet<Dim>::side * dx, reach = brick_reach<Dim>(dx);
+  const double at_centre = solids.distance(in_space<Dim>(corner + Vec<Dim>::Constant(half)));
+  if (at_centre > reach) return free;
+  auto result = std::make_shared<BrickSolids<Dim>>();
+  result->free = false;
+  if (at_centre < -reach) {
+    for (auto& values : result->open) values.fill(0);
+    for (auto& values : result->face_velocity) values.fill(0);
+    result->volume.fill(0);
+  } else {
+    BrickSampler<Dim>(solids, corner, dx, *result).run();
+  }
+  return result;
+}
+
+template double brick_reach<2>(double);
+template double brick_reach<3>(double);
+template std::shared_ptr<const BrickSolids<2>> sample_brick<2>(const Solids&, const Vec<2>&, double);
+template std::shared_ptr<const BrickSolids<3>> sample_brick<3>(const Solids&, const Vec<3>&, double);
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,91 @@
+// What the solids are to the liquid at one time: distances, velocities, and the open parts of the cells of a
+// brick.
+//
+// Distances φ [m] are negative inside a solid, as in geometry/level_set. The velocity of a solid is the mean
+// one of its motion over the substep.
+//
+// Thin solids: a plate that lies between two faces of the grid touches neither, and open fractions from
+// corner values alone would let the liquid through. A face is therefore also closed where the line through it
+// along its normal meets solid matter shorter than a cell whose middle is nearer to this face than to the
+// next. Every plate, however thin, closes one layer of faces.
+#pragma once
+
+#include <lope/geometry/bricks.h>
+#include <lope/geometry/level_set/level_set.h>
+#include <lope/geometry/motion.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace lope::matter::liquid {
+
+struct Solid {
+  geometry::LevelSetPtr at_rest;      // in the pose of time 0
+  geometry::RigidPose before, after;  // of the substep
+  double duration = 0;                // of the substep, s
+  bool displaced = false;             // not in the pose of time 0, or moving
+};
+
+// The solids in their places at the end of a substep. Thread safe.
+class Solids {
+ public:
+  Solids() = default;
+  explicit Solids(std::vector<Solid> solids);
+
+  bool empty() const { return solids_.empty(); }
+  bool any_displaced() const { return any_displaced_; }
+  std::vector<bool> displaced() const;
+
+  struct Nearest {
+    double distance = 0;
+    int solid = -1;
+  };
+  Nearest nearest(const Vec3& x) const;
+  double distance(const Vec3& x) const { return nearest(x).distance; }
+  // Whether a displaced solid is within `reach` of x.
+  bool displaced_within(const Vec3& x, double reach) const;
+  geometry::LevelSetSample sample(const Vec3& x, int solid) const { return placed_[index(solid)]->sample(x); }
+  Vec3 velocity(const Vec3& x, int solid) const;
+
+  // A point with at least `distance` from all solids next to x, where there is room for one.
+  Vec3 push_out(const Vec3& x, double distance) const;
+  // The first point of the way from a to b that is nearer than `distance` to a solid, as a fraction of the
+  // way (1: none). The start is taken as free.
+  double first_hit(const Vec3& a, const Vec3& b, double distance) const;
+
+ private:
+  static std::size_t index(int solid) { return static_cast<std::size_t>(solid); }
+  std::vector<Solid> solids_;
+  std::vector<geometry::LevelSetPtr> placed_;
+  bool any_displaced_ = false;
+};
+
+// The cells of one brick; x fastest, faces: the lower one of each cell along each axis.
+template <int Dim>
+struct BrickSolids {
+  static constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
+  bool free = true;   // no solid nearer than two cells: everything is open, the arrays are not filled
+  bool thin = false;  // some face is closed by a solid that ends within a cell on both sides
+  std::array<std::array<double, cells>, Dim> open;           // part of the face
+  std::array<std::array<double, cells>, Dim> face_velocity;  // of the solid, m/s; 0 where the face is open
+  std::array<double, cells> volume;                          // open part of the cell
+};
+
+// Solids farther than this from a brick's middle leave it free.
+template <int Dim>
+double brick_reach(double dx);
+
+// `corner`: the lowest corner of the brick; `dx`: side of a cell.
+template <int Dim>
+std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const Vec<Dim>& corner, double dx);
+
+template <int Dim>
+Vec3 in_space(const Vec<Dim>& x) {
+  Vec3 result = Vec3::Zero();
+  result.template head<Dim>() = x;
+  return result;
+}
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,68 @@
+#include <lope/base/parallel.h>
+#include <lope/matter/liquid/surface.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lope::matter::liquid {
+
+double surface_distance(double fraction) {
+  const double f = std::clamp(fraction, 0.0, 1.0);
+  return f <= 0.5 ? 1 - std::sqrt(2 * f) : std::sqrt(2 * (1 - f)) - 1;
+}
+
+double surface_fraction(double distance) {
+  const double z = std::clamp(distance, -1.0, 1.0);
+  return z >= 0 ? 0.5 * (1 - z) * (1 - z) : 1 - 0.5 * (1 + z) * (1 + z);
+}
+
+template <int Dim>
+void open_kernel(const geometry::BrickSet<Dim>& bricks, std::span<const double> open_volume,
+                 std::span<const std::uint8_t> brick_free, std::vector<double>& result) {
+  using Block = Halo<Dim, double>;
+  constexpr int cells = geometry::BrickSet<Dim>::cells;
+  result.assign(bricks.size(), 1.0);
+  parallel_for(static_cast<std::size_t>(bricks.count()), 4, [&](std::size_t b) {
+    const auto around = bricks.neighbours(static_cast<int>(b));
+    if (std::all_of(around.begin(), around.end(),
+                    [&](int n) { return n < 0 || brick_free[static_cast<std::size_t>(n)]; }))
+      return;
+    // The kernel's integral over a cell and its two neighbours along an axis is 3/4 and 1/8 each: axis after
+    // axis.
+    Block values, summed;
+    values.load(bricks, static_cast<int>(b), open_volume, 1.0);
+    for (std::size_t a = 0; a < Dim; ++a) {
+      summed = values;
+      const int step = Block::stride[a];
+      for (int place = 0; place < Block::size; ++place) {
+        const int at = place / step % Block::side;
+        if (at == 0 || at == Block::side - 1) continue;
+        summed[place] = 0.75 * values[place] + 0.125 * (values[place - step] + values[place + step]);
+      }
+      values = summed;
+    }
+    for (int k = 0; k < cells; ++k)
+      result[b * cells + static_cast<std::size_t>(k)] = values[Block::of_local(k)];
+  });
+}
+
+void volume_fractions(std::span<const double> mass, std::span<const double> open_kernel,
+                      double particle_volume, std::vector<double>& fraction) {
+  fraction.resize(mass.size());
+  parallel_for(mass.size(), 4096, [&](std::size_t i) {
+    fraction[i] = open_kernel[i] > least_open ? particle_volume * mass[i] / open_kernel[i] : 0;
+  });
+}
+
+void surface_from(std::span<const double> fraction, double dx, std::vector<double>& distance) {
+  distance.resize(fraction.size());
+  parallel_for(fraction.size(), 4096,
+               [&](std::size_t i) { distance[i] = dx * surface_distance(fraction[i]); });
+}
+
+template void open_kernel<2>(const geometry::BrickSet<2>&, std::span<const double>,
+                             std::span<const std::uint8_t>, std::vector<double>&);
+template void open_kernel<3>(const geometry::BrickSet<3>&, std::span<const double>,
+                             std::span<const std::uint8_t>, std::vector<double>&);
+
+}  // namespace lope::matter::liquid

@@ -1,0 +1,33 @@
+// Modified proportioning with reduced gradient projections (Dostál & Schöberl 2005), the active-set conjugate
+// gradient method that granular and splashing-liquid codes use (Narain et al. 2010, Gerszewski & Bargteil
+// 2013): CG on the current face while its iterates stay feasible and the gradient at the bounds is small
+// (proportional), a projected gradient step where they leave, a step along the chopped gradient where it is
+// not. The objective decreases in every step.
+//
+// Symbols: g = Ap + b; φ the part of g on free rows; β the part at the bound that points inwards; Γ = 1;
+// projected steps have length 1.9/‖A‖₁ ≤ 2/‖A‖₂.
+//
+// Preconditioned on the face (Dostál, Domorádová & Sadowská 2011) with any MaskedInverse, which follows the
+// face.
+#pragma once
+
+#include <lope/linalg/masked_inverse.h>
+#include <lope/optimize/complementarity/problem.h>
+
+#include <memory>
+
+namespace lope::optimize::complementarity {
+
+class Mprgp final : public MatrixLcpSolver {
+ public:
+  explicit Mprgp(std::unique_ptr<linalg::MaskedInverse> inverse);
+  void attach(const MixedLcp& problem) override { problem_ = &problem; }
+  // An iteration is a change of face (expansion or proportioning); inner iterations are CG steps.
+  LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
+
+ private:
+  std::unique_ptr<linalg::MaskedInverse> inverse_;
+  const MixedLcp* problem_ = nullptr;
+};
+
+}  // namespace lope::optimize::complementarity

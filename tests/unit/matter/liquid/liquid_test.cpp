@@ -1,0 +1,274 @@
+#include <lope/base/parallel.h>
+#include <lope/geometry/level_set/analytic.h>
+#include <lope/geometry/level_set/combined.h>
+#include <lope/matter/liquid/liquid.h>
+#include <lope/matter/liquid/pressure_solvers.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace lope::matter::liquid {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+geometry::LevelSetPtr box(const Vec3& min, const Vec3& max, int dimension) {
+  geometry::Box made = geometry::box_between(min, max);
+  if (dimension == 2) {
+    made.center.z() = 0;
+    made.size.z() = infinity;
+  }
+  return *geometry::level_set(made);
+}
+
+MovingSolid still(geometry::LevelSetPtr shape) {
+  return {std::move(shape), [](double) { return geometry::RigidPose(); }};
+}
+
+// A unit tank.
+Description tank(int dimension, int cells) {
+  Description made;
+  made.dimension = dimension;
+  made.dx = 1.0 / cells;
+  made.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
+  made.solids.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Ones(), dimension))));
+  return made;
+}
+
+const Particles<2>& flat(const State& state) { return std::get<Particles<2>>(state.particles); }
+
+template <int Dim>
+Vec<Dim> mean(const Particles<Dim>& particles) {
+  Vec<Dim> sum = Vec<Dim>::Zero();
+  for (const Vec<Dim>& x : particles.x) sum += x;
+  return sum / static_cast<double>(particles.size());
+}
+
+struct Course {
+  State state;
+  std::vector<Report> reports;
+};
+
+Course run(const Description& description, int steps, double h) {
+  const auto liquid = make_liquid(description);
+  Course result{liquid->start(), {}};
+  for (int k = 0; k < steps; ++k) {
+    result.reports.push_back(liquid->advance(result.state, k * h, h));
+    EXPECT_TRUE(result.reports.back().converged) << "step " << k << ": " << result.reports.back().reason;
+    if (!result.reports.back().accepted) break;
+  }
+  return result;
+}
+
+double largest_speed(const Course& run) {
+  double speed = 0;
+  for (const Report& report : run.reports) speed = std::max(speed, report.largest_speed);
+  return speed;
+}
+
+TEST(Liquid, WaterAtRestStaysAtRest) {
+  for (const double height : {0.5, 0.517}) {
+    Description made = tank(2, 32);
+    made.sources.push_back({box(Vec3::Zero(), Vec3(1, height, 1), 2)});
+    EXPECT_LT(largest_speed(run(made, 200, 1.0 / 60)), 1e-3 * std::sqrt(9.81 * height)) << height;
+  }
+  Description made = tank(3, 12);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.5, 1), 3)});
+  EXPECT_LT(largest_speed(run(made, 60, 1.0 / 60)), 1e-3 * std::sqrt(9.81 * 0.5));
+}
+
+// With the surface given by a formula nothing is left but the tolerance of the pressure.
+TEST(Liquid, HydrostaticPressureWithAGivenSurface) {
+  constexpr int Dim = 3;
+  const double tolerance = 1e-6, dt = 0.02, height = 11.3;
+  PressureGrid<Dim> grid;
+  std::vector<geometry::GridIndex<Dim>> bricks;
+  for (int z = -1; z < 2; ++z)
+    for (int y = -1; y < 3; ++y)
+      for (int x = -1; x < 2; ++x) bricks.push_back({x, y, z});
+  grid.bricks = std::make_shared<const geometry::BrickSet<Dim>>(bricks);
+  grid.dx = 0.1;
+  const std::size_t size = grid.bricks->size();
+  grid.liquid.resize(size);
+  for (auto& values : grid.open) values.assign(size, 0.0);
+  for (auto& values : grid.velocity) values.assign(size, 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto c = grid.bricks->cell(static_cast<std::int64_t>(i));
+    grid.liquid[i] = grid.dx * (c[1] + 0.5 - height);
+    const auto inside = [](int x, int y, int z) {
+      return x >= 0 && x < 8 && y >= 0 && y < 20 && z >= 0 && z < 8;
+    };
+    grid.open[0][i] = inside(c[0], c[1], c[2]) && inside(c[0] - 1, c[1], c[2]);
+    grid.open[1][i] = inside(c[0], c[1], c[2]) && inside(c[0], c[1] - 1, c[2]);
+    grid.open[2][i] = inside(c[0], c[1], c[2]) && inside(c[0], c[1], c[2] - 1);
+  }
+  TruncatedMultigrid<Dim> solver;
+  std::vector<double> q(size, 0.0);
+  optimize::complementarity::LcpOptions options;
+  options.tolerance = tolerance;
+  double largest = 0;
+  for (int step = 0; step < 200; ++step) {
+    for (double& u : grid.velocity[1]) u -= dt * 9.81;
+    const PressureSystem<Dim> system(grid, {});
+    ASSERT_TRUE(solver.solve(system, q, options).converged());
+    PressureGrid<Dim> next = grid;
+    PerAxis<std::vector<std::uint8_t>, Dim> valid;
+    system.subtract_gradient(grid, q, next.velocity, &valid);
+    grid.velocity = next.velocity;
+    for (std::size_t a = 0; a < Dim; ++a) {
+      for (std::size_t i = 0; i < size; ++i) {
+        if (!valid[a][i]) grid.velocity[a][i] = 0;
+        largest = std::max(largest, std::abs(grid.velocity[a][i]));
+      }
+    }
+  }
+  EXPECT_LT(largest, 10 * tolerance);
+}
+
+TEST(Liquid, PressureGrowsWithDepth) {
+  Description made = tank(2, 32);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.5, 1), 2)});
+  const auto liquid = make_liquid(made);
+  State state = liquid->start();
+  ASSERT_TRUE(liquid->advance(state, 0, 0.01).converged);
+  const GridFields fields = liquid->fields(state, 0.01);
+  int cells = 0;
+  for (std::size_t i = 0; i < fields.kind.size(); ++i) {
+    if (fields.kind[i] != GridFields::Kind::Liquid) continue;
+    const double depth = 0.5 - (fields.index[3 * i + 1] + 0.5) / 32;
+    EXPECT_NEAR(fields.pressure[i], 1000 * 9.81 * depth, 0.03 * 1000 * 9.81 * 0.5);
+    ++cells;
+  }
+  EXPECT_EQ(cells, 32 * 16);
+}
+
+// Liquid below a ceiling, wall to wall: it falls where walls let go and hangs where they hold.
+TEST(Liquid, LetsGoOfCeilingsWhereWallsSeparate) {
+  for (const bool separating : {true, false}) {
+    Description made = tank(2, 32);
+    made.separating = separating;
+    made.sources.push_back({box(Vec3(0, 0.7, 0), Vec3::Ones(), 2)});
+    const auto liquid = make_liquid(made);
+    State state = liquid->start();
+    const double before = mean(flat(state)).y(), h = 0.01;
+    for (int k = 0; k < 25; ++k) ASSERT_TRUE(liquid->advance(state, k * h, h).converged);
+    const double fallen = before - mean(flat(state)).y(), free_fall = 0.5 * 9.81 * 0.25 * 0.25;
+    if (separating) {
+      EXPECT_NEAR(fallen, free_fall, 0.1 * free_fall);
+    } else {
+      EXPECT_LT(fallen, 0.2 * free_fall);
+    }
+  }
+}
+
+TEST(Liquid, KeepsItsParticlesInTheTankAndItsVolume) {
+  Description made = tank(2, 32);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(0.4, 0.8, 1), 2)});
+  const Course result = run(made, 150, 1.0 / 60);
+  EXPECT_EQ(result.reports.back().removed, 0U);
+  EXPECT_EQ(result.reports.back().particles, result.reports.front().particles);
+  for (const Vec2& x : flat(result.state).x) {
+    ASSERT_TRUE((x.array() >= 0).all() && (x.array() <= 1).all()) << x.transpose();
+  }
+  const double first = result.reports.front().covered_volume, last = result.reports.back().covered_volume;
+  EXPECT_NEAR(last, first, 0.03 * first);
+}
+
+TEST(Liquid, EnergyOnlyFalls) {
+  Description made = tank(2, 24);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(0.4, 0.8, 1), 2)});
+  const Course result = run(made, 60, 1.0 / 60);
+  const double start = 1000 * 9.81 * 0.4 * 0.8 * 0.4;
+  for (const Report& report : result.reports) EXPECT_LT(report.kinetic + report.potential, 1.03 * start);
+}
+
+TEST(Liquid, SameBitsForAnyNumberOfThreads) {
+  Description made = tank(3, 16);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(0.4, 0.8, 1), 3)});
+  const auto end = [&](int threads) {
+    const ThreadLimit limit(threads);
+    return std::get<Particles<3>>(run(made, 10, 1.0 / 60).state.particles);
+  };
+  const Particles<3> one = end(1), two = end(2);
+  EXPECT_EQ(one.x, two.x);
+  EXPECT_EQ(one.v, two.v);
+}
+
+TEST(Liquid, ThinWallsDoNotLeak) {
+  for (const double place : {0.5, 0.5 + 0.3 / 32, 0.5 + 0.71 / 32}) {
+    Description made = tank(2, 32);
+    made.solids.push_back(still(box(Vec3(place, -1, 0), Vec3(place + 0.05 / 32, 2, 0), 2)));
+    made.sources.push_back({box(Vec3::Zero(), Vec3(0.5, 0.6, 1), 2)});
+    const Course result = run(made, 60, 1.0 / 60);
+    for (const Vec2& x : flat(result.state).x) ASSERT_LT(x.x(), place + 0.5 / 32);
+    EXPECT_EQ(result.reports.back().removed, 0U);
+  }
+}
+
+// No air at all: the pressure is determined up to a constant, and nothing moves.
+TEST(Liquid, ATankFullToTheBrimStaysStill) {
+  Description made = tank(2, 16);
+  made.sources.push_back({box(Vec3::Zero(), Vec3::Ones(), 2)});
+  for (const bool separating : {true, false}) {
+    made.separating = separating;
+    const Course result = run(made, 20, 1.0 / 60);
+    EXPECT_GT(result.reports.back().enclosed_regions, 0);
+    EXPECT_LT(largest_speed(result), 0.02);
+  }
+}
+
+TEST(Liquid, EmittersFeedUntilTheirEnd) {
+  Description made = tank(2, 32);
+  Emitter emitter{box(Vec3(0.4, 0.8, 0), Vec3(0.5, 0.9, 0), 2), Vec3(0, -1, 0)};
+  emitter.end = 0.5;
+  made.emitters.push_back(emitter);
+  const Course result = run(made, 60, 1.0 / 60);
+  // The first filling and what flows through its lower side.
+  const double volume = 0.1 * 0.1 + 0.1 * 1 * 0.5;
+  EXPECT_NEAR(result.reports.back().volume, volume, 0.25 * volume);
+  EXPECT_GT(result.reports[20].emitted, 0U);
+  EXPECT_EQ(result.reports.back().emitted, 0U);
+}
+
+TEST(Liquid, ParticlesThatLeaveTheDomainAreCounted) {
+  Description made;
+  made.dimension = 2;
+  made.dx = 1.0 / 16;
+  made.domain = {Vec3(-1, 0, 0), Vec3(1, 1, 0)};
+  made.sources.push_back({*geometry::level_set(geometry::Sphere{Vec3(0, 0.5, 0), 0.2})});
+  const Course result = run(made, 60, 1.0 / 60);
+  std::size_t removed = 0;
+  for (const Report& report : result.reports) removed += report.removed;
+  EXPECT_EQ(result.reports.back().particles, 0U);
+  EXPECT_GT(removed, 100U);
+}
+
+// A wall that moves through the tank takes the water along.
+TEST(Liquid, MovingWallsPushTheLiquid) {
+  Description made = tank(2, 32);
+  made.solids.push_back({box(Vec3(-0.5, -1, 0), Vec3(0, 2, 0), 2), [](double time) {
+                           geometry::RigidPose pose;
+                           pose.translation.x() = 0.5 * time;
+                           return pose;
+                         }});
+  made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.3, 1), 2)});
+  const Course result = run(made, 60, 1.0 / 60);
+  for (const Vec2& x : flat(result.state).x) ASSERT_GT(x.x(), 0.5 - 1e-9);
+  EXPECT_EQ(result.reports.back().removed, 0U);
+}
+
+TEST(Liquid, SourcesLeaveOutWhatSolidsCover) {
+  Description made = tank(2, 32);
+  made.sources.push_back({box(Vec3(-0.5, 0, 0), Vec3(0.5, 0.5, 0), 2)});
+  made.sources.push_back({box(Vec3(0.25, 0, 0), Vec3(0.75, 0.5, 0), 2)});
+  std::size_t covered = 0;
+  const State state = make_liquid(made)->start(&covered);
+  EXPECT_EQ(covered, 32U * 32U);
+  EXPECT_EQ(state.count(), 32U * 48U);
+}
+
+}  // namespace
+}  // namespace lope::matter::liquid

@@ -1,0 +1,111 @@
+#include <lope/geometry/level_set/analytic.h>
+#include <lope/geometry/level_set/combined.h>
+#include <lope/matter/liquid/solids.h>
+
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace lope::matter::liquid {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Solids at_rest(const geometry::LevelSetPtr& shape) { return Solids({Solid{shape, {}, {}, 0.01, false}}); }
+
+geometry::LevelSetPtr plate(double middle, double thickness, int axis) {
+  geometry::Box box;
+  box.size = Vec3::Constant(100);
+  box.size[axis] = thickness;
+  box.center[axis] = middle;
+  return *geometry::level_set(box);
+}
+
+// Number of layers of faces along the axis that are fully closed, in a brick of unit cells; −1 if a layer is
+// partly open.
+template <int Dim>
+int closed_layers(const BrickSolids<Dim>& brick, int axis) {
+  int layers = 0;
+  for (int k = 0; k < 8; ++k) {
+    int closed = 0, count = 0;
+    for (std::size_t c = 0; c < BrickSolids<Dim>::cells; ++c) {
+      int at = static_cast<int>(c);
+      for (int a = 0; a < axis; ++a) at /= 8;
+      if (at % 8 != k) continue;
+      ++count;
+      closed += brick.open[static_cast<std::size_t>(axis)][c] == 0;
+    }
+    if (closed > 0 && closed < count) return -1;
+    layers += closed > 0;
+  }
+  return layers;
+}
+
+RC_GTEST_PROP(ThinSolids, CloseOneLayerWhereverTheyAre, ()) {
+  const double middle = 2 + 4 * *rc::gen::inRange(0, 100001) / 1e5;
+  const double thickness = 0.002 + 0.9 * *rc::gen::inRange(0, 100001) / 1e5;
+  const int axis = *rc::gen::inRange(0, 3);
+  const auto sampled = sample_brick<3>(at_rest(plate(middle, thickness, axis)), Vec3::Zero(), 1);
+  const auto& solid = *sampled;
+  RC_ASSERT(closed_layers<3>(solid, axis) == 1);
+  RC_ASSERT(solid.thin);
+  if (axis < 2)
+    RC_ASSERT(closed_layers<2>(*sample_brick<2>(at_rest(plate(middle, thickness, axis)), Vec2::Zero(), 1),
+                               axis) == 1);
+}
+
+TEST(Solids, WallsOnTheGridCloseTheirFacesAndNoOthers) {
+  geometry::Box box{Vec3(4, 4, 0), Vec3(8, 8, infinity)};
+  const Solids solids = at_rest(geometry::complement_of(*geometry::level_set(box)));
+  const auto sampled = sample_brick<2>(solids, Vec2::Zero(), 1);
+  const auto& brick = *sampled;
+  ASSERT_FALSE(brick.free);
+  for (std::size_t c = 0; c < 64; ++c) {
+    EXPECT_EQ(brick.open[0][c], c % 8 == 0 ? 0 : 1);
+    EXPECT_EQ(brick.open[1][c], c / 8 == 0 ? 0 : 1);
+    EXPECT_EQ(brick.volume[c], 1);
+  }
+  const auto outside = sample_brick<2>(solids, Vec2(8, 0), 1);
+  for (std::size_t c = 0; c < 64; ++c) EXPECT_EQ(outside->volume[c], 0);
+}
+
+TEST(Solids, FarBricksAreFree) {
+  const Solids solids = at_rest(*geometry::level_set(geometry::Sphere{Vec3(100, 0, 0), 3}));
+  EXPECT_TRUE(sample_brick<3>(solids, Vec3::Zero(), 1)->free);
+  EXPECT_TRUE(sample_brick<3>(Solids(), Vec3::Zero(), 1)->free);
+}
+
+TEST(Solids, OpenVolumeOfABallIsThatOfTheRest) {
+  const Solids solids = at_rest(*geometry::level_set(geometry::Sphere{Vec3(4, 4, 4), 3}));
+  const auto sampled = sample_brick<3>(solids, Vec3::Zero(), 1);
+  const auto& brick = *sampled;
+  double open = 0;
+  for (const double volume : brick.volume) open += volume;
+  EXPECT_NEAR(open, 512 - 4.0 / 3 * 3.14159265 * 27, 2.0);
+}
+
+TEST(Solids, MovingSolidsHandOnTheirVelocity) {
+  Solid solid{plate(4, 2, 0), {}, {}, 0.5, true};
+  solid.after.translation = Vec3(0.5, 0, 0);
+  const auto sampled = sample_brick<2>(Solids({solid}), Vec2::Zero(), 1);
+  const auto& brick = *sampled;
+  int moving = 0;
+  for (std::size_t c = 0; c < 64; ++c) {
+    if (brick.open[0][c] > 0) continue;
+    EXPECT_NEAR(brick.face_velocity[0][c], 1, 1e-12);
+    ++moving;
+  }
+  EXPECT_GT(moving, 0);
+}
+
+TEST(Solids, PushOutAndFirstHit) {
+  const Solids solids = at_rest(plate(4, 0.02, 0));
+  EXPECT_GE(solids.distance(solids.push_out(Vec3(4.005, 1, 1), 0.1)), 0.1 - 1e-9);
+  const double hit = solids.first_hit(Vec3(3, 0, 0), Vec3(5, 0, 0), 0.05);
+  EXPECT_NEAR(3 + 2 * hit, 3.99, 0.06);
+  EXPECT_EQ(solids.first_hit(Vec3(3, 0, 0), Vec3(3, 5, 0), 0.05), 1);
+}
+
+}  // namespace
+}  // namespace lope::matter::liquid

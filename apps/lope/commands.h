@@ -27,6 +27,7 @@ void add_scenes(CLI::App& app, int& status);
 void add_solvers(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_lcp(CLI::App& app, int& status);
 
 // Checks of numbers on the command line, with one short sentence where they fail.
 inline std::string positive(const std::string& text) {
@@ -60,7 +61,7 @@ std::vector<std::string> scene_names();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
 
-// Writes the frames of a run in these formats ("vtu", "ply", "obj") into folders of the run. A line about each.
+// Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
 
 // Pictures of the run in `directory` (render_command.cpp).
@@ -73,6 +74,7 @@ struct PictureRequest {
   std::string color_by;  // empty: as the scene says
   int width = 0, height = 0, samples = 0;
   bool edges = false;
+  bool particles = false;  // liquids as balls
 };
 // The files written.
 Expected<std::vector<std::filesystem::path>> make_pictures(const PictureRequest& request);

@@ -1,6 +1,8 @@
 #include "frames.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 namespace lope::program {
 namespace {
@@ -21,7 +23,7 @@ Expected<FrameBody> read_body(const io::NamedArrays& data, const std::string& na
   body.name = name;
   const auto dimension = data.metadata.find(name + "/dimension");
   body.dimension = dimension != data.metadata.end() && dimension->second == "2" ? 2 : 3;
-  body.triangles = elements<3>(*data.values<std::int32_t>(name + "/triangles"));
+  if (const auto* triangles = data.values<std::int32_t>(name + "/triangles")) body.triangles = elements<3>(*triangles);
   if (const auto* tetrahedra = data.values<std::int32_t>(name + "/tetrahedra")) body.tetrahedra = elements<4>(*tetrahedra);
   if (const auto* part = data.values<std::int32_t>(name + "/element/partition")) body.partition.assign(part->begin(), part->end());
   if (const auto* color = data.values<float>(name + "/color"); color && color->size() == 3) {
@@ -34,6 +36,16 @@ Expected<FrameBody> read_body(const io::NamedArrays& data, const std::string& na
   body.obstacle = says("/kind", "obstacle");
   body.bounded = !says("/bounded", "false");
   body.cut = says("/draw", "cut");
+  body.glass = says("/draw", "glass");
+  body.liquid = says("/kind", "liquid");
+  if (body.liquid) {
+    const auto spacing = data.metadata.find(name + "/spacing"), origin = data.metadata.find(name + "/origin");
+    const bool read = spacing != data.metadata.end() && origin != data.metadata.end() &&
+                      std::sscanf(spacing->second.c_str(), "%lf", &body.spacing) == 1 &&
+                      std::sscanf(origin->second.c_str(), "%lf %lf %lf", &body.origin[0], &body.origin[1], &body.origin[2]) == 3;
+    if (!read || !(body.spacing > 0)) return input_error("{}: the grid of liquid '{}' is not described", path.string(), name);
+    return body;
+  }
   if (body.dimension == 3 && body.tetrahedra.empty() && !body.obstacle) return input_error("{}: body '{}' has no tetrahedra", path.string(), name);
   return body;
 }
@@ -47,6 +59,37 @@ void add_to_vertices(const Elements& elements, const std::vector<double>& values
       count[static_cast<std::size_t>(vertex)] += 1;
     }
   }
+}
+
+template <class T>
+void copy_values(const io::NamedArrays& data, const std::string& name, std::vector<T>& values) {
+  if (const auto* found = data.values<T>(name)) values = *found;
+}
+
+Expected<CellData> read_cells(const io::NamedArrays& data, const std::string& body, const fs::path& path) {
+  CellData cells;
+  const std::string name = body + "/cell/";
+  if (const auto* index = data.values<std::int32_t>(name + "index")) cells.index = elements<3>(*index);
+  copy_values(data, name + "kind", cells.kind);
+  copy_values(data, name + "separating", cells.separating);
+  copy_values(data, name + "pressure", cells.pressure);
+  copy_values(data, name + "level_set", cells.level_set);
+  copy_values(data, name + "velocity", cells.velocity);
+  const std::size_t count = cells.index.size();
+  if (cells.kind.size() != count || cells.separating.size() != count || cells.pressure.size() != count ||
+      cells.level_set.size() != count || cells.velocity.size() != 3 * count) {
+    return input_error("{}: the cells of liquid '{}' do not fit together", path.string(), body);
+  }
+  return cells;
+}
+
+// Lengths of vectors.
+std::vector<double> lengths(const FieldData& field) {
+  const auto components = static_cast<std::size_t>(field.components);
+  std::vector<double> result(field.values.size() / components, 0.0);
+  for (std::size_t i = 0; i < field.values.size(); ++i) result[i / components] += field.values[i] * field.values[i];
+  for (double& value : result) value = std::sqrt(value);
+  return result;
 }
 
 bool indices_fit(const FrameBody& body, std::size_t vertices) {
@@ -77,6 +120,13 @@ Expected<RunFrames> RunFrames::open(const fs::path& run_directory) {
     if (!body) return forward_error(body);
     run.bodies_.push_back(std::move(*body));
   }
+  for (const auto& [key, word] : topology->data.metadata) {
+    constexpr std::string_view kind = "/kind";
+    if (!key.ends_with(kind) || word != "liquid") continue;
+    auto body = read_body(topology->data, key.substr(0, key.size() - kind.size()), path);
+    if (!body) return forward_error(body);
+    run.bodies_.push_back(std::move(*body));
+  }
   return run;
 }
 
@@ -99,12 +149,22 @@ Expected<RunFrames::Data> RunFrames::read(std::int64_t number) const {
         const std::string prefix = body.name + place;
         const auto* values = frame->data.values<float>(array.name);
         if (!array.name.starts_with(prefix) || !values) continue;
-        FieldData field{array.name.substr(prefix.size()), "", std::string_view(place) == "/element/", {}};
+        FieldData field{array.name.substr(prefix.size()), "", std::string_view(place) == "/element/", 1, {}};
+        if (array.shape.size() == 2) field.components = static_cast<int>(array.shape[1]);
         field.values.assign(values->begin(), values->end());
         if (const auto unit = frame->data.metadata.find("unit/" + field.name); unit != frame->data.metadata.end()) {
           field.unit = unit->second;
         }
         part.fields.push_back(std::move(field));
+      }
+    }
+    if (body.liquid) {
+      auto cells = read_cells(frame->data, body.name, path);
+      if (!cells) return forward_error(cells);
+      part.cells = std::move(*cells);
+      for (const FieldData& field : part.fields) {
+        if (field.values.size() == part.positions.size() * static_cast<std::size_t>(field.components)) continue;
+        return input_error("{}: the field '{}' of liquid '{}' does not fit its particles", path.string(), field.name, body.name);
       }
     }
     result.bodies.push_back(std::move(part));
@@ -115,8 +175,13 @@ Expected<RunFrames::Data> RunFrames::read(std::int64_t number) const {
 std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& name) {
   const auto field = std::find_if(frame.fields.begin(), frame.fields.end(),
                                   [&](const FieldData& candidate) { return candidate.name == name; });
-  if (field == frame.fields.end()) return {};
-  if (!field->on_elements) return field->values;
+  if (field == frame.fields.end()) {
+    const auto velocity = std::find_if(frame.fields.begin(), frame.fields.end(), [&](const FieldData& candidate) {
+      return name == "speed" && candidate.name == "velocity" && candidate.components > 0;
+    });
+    return velocity == frame.fields.end() ? std::vector<double>{} : lengths(*velocity);
+  }
+  if (!field->on_elements) return field->components > 1 ? lengths(*field) : field->values;
   std::vector<double> sum(frame.positions.size(), 0.0), count(frame.positions.size(), 0.0);
   if (body.dimension == 3) {
     add_to_vertices(body.tetrahedra, field->values, sum, count);

@@ -1,6 +1,8 @@
 // Reading the frames of a run back, for pictures and exports.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -23,18 +25,31 @@ struct FrameBody {
   bool obstacle = false;
   bool bounded = true;  // an obstacle with an end: belongs into the picture
   bool cut = false;     // a container: walls that hide what is inside are not drawn
+  bool glass = false;   // a container of clear, thin walls
+  bool liquid = false;  // the positions are particles
+  double spacing = 0;   // of a liquid: side of its cells
+  Vec3 origin = Vec3::Zero();  // corner of its cell (0, 0, 0)
   std::size_t element_count() const { return dimension == 3 ? tetrahedra.size() : triangles.size(); }
 };
 
 struct FieldData {
   std::string name, unit;
   bool on_elements = false;
+  int components = 1;
   std::vector<double> values;
+};
+
+// The grid of a liquid: what is in the arrays NAME/cell/... (docs/formats.md).
+struct CellData {
+  std::vector<std::array<int, 3>> index;
+  std::vector<std::uint8_t> kind, separating;
+  std::vector<float> pressure, level_set, velocity;  // velocity: three per cell
 };
 
 struct BodyFrame {
   std::vector<Vec3> positions;
   std::vector<FieldData> fields;
+  CellData cells;  // empty where the run wrote none
 };
 
 class RunFrames {
@@ -54,7 +69,8 @@ class RunFrames {
   std::vector<std::int64_t> numbers_;
 };
 
-// The named field on the vertices: elements' values are averaged around each vertex. Empty if there is none.
+// The named field on the vertices or particles: elements' values are averaged around each vertex; "speed" is taken
+// from "velocity" where there is only that. Empty if there is none.
 std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& field);
 
 }  // namespace lope::program

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_solvers(app, status);
   add_bench(app, status);
   add_compare(app, status);
+  add_lcp(app, status);
   if (argc < 2) {
     fmt::print("{}", app.help());
     return BadInput;

@@ -18,6 +18,7 @@
 
 #include "commands.h"
 #include "frames.h"
+#include "liquid_pictures.h"
 
 namespace lope::program {
 namespace {
@@ -29,6 +30,9 @@ render::Colour to_colour(const Vec3& srgb) {
           render::srgb_decode(static_cast<float>(srgb[2]))};
 }
 
+// How far the surface of a liquid is drawn inside solids, in cells: there is no air between them.
+constexpr double liquid_overlap = 0.25;
+
 // Draws frames of one run, all with the same camera, colours and scale.
 class Painter {
  public:
@@ -39,11 +43,22 @@ class Painter {
   }
 
   Expected<io::Image> paint(const RunFrames::Data& data) const {
+    for (std::size_t i = 0; i < data.bodies.size(); ++i) {
+      if (flat_ && run_.bodies()[i].liquid) return paint_flat_liquid(run_.bodies()[i], data.bodies[i], data.time);
+    }
     render::Scene picture;
     for (std::size_t i = 0; i < data.bodies.size(); ++i) {
       const FrameBody& body = run_.bodies()[i];
+      if (body.liquid) {
+        if (const auto added = add_liquid(body, data.bodies[i], data.time, picture); !added) return forward_error(added);
+        continue;
+      }
       render::Surface surface = render::body_surface(data.bodies[i].positions, body.triangles, to_colour(body.color));
       if (body.cut) remove_hiding_walls(surface);
+      if (body.glass && !flat_) {
+        picture.surfaces.push_back(edge_rods(surface.positions, surface.triangles, 0.0016 * extent_));
+        surface.clear = clear_glass();
+      }
       if (body.obstacle) {
         surface.specular = 0;
       } else if (color_by_ == "partition") {
@@ -66,14 +81,64 @@ class Painter {
     }
     auto image = render::draw(picture, options_);
     if (!image) return forward_error(image);
-    if (color_by_ != "body" && color_by_ != "partition") {
-      render::draw_legend(*image, {color_by_, unit_, map_, range_.low, range_.high});
-    }
-    render::draw_caption(*image, fmt::format("t = {:.3f} s", data.time));
+    annotate(*image, data.time);
     return *image;
   }
 
  private:
+  void annotate(io::Image& image, double time) const {
+    if (color_by_ != "body" && color_by_ != "partition") {
+      render::draw_legend(image, {color_by_, unit_, map_, range_.low, range_.high});
+    }
+    render::draw_caption(image, fmt::format("t = {:.3f} s", time));
+  }
+
+  Expected<io::Image> paint_flat_liquid(const FrameBody& body, const BodyFrame& frame, double time) const {
+    render::LiquidPlot plot = liquid_plot(body, frame, color_by_, solids_.at(time), bounds_);
+    plot.map = map_;
+    plot.low = range_.low;
+    plot.high = range_.high;
+    auto image = render::draw_liquid(plot, options_.width, options_.height);
+    if (!image) return forward_error(image);
+    if (color_by_ == "body") render::draw_key(*image, render::liquid_plot_key(plot));
+    annotate(*image, time);
+    return *image;
+  }
+
+  // As water; with a field, as its surface in the field's colours; or as balls.
+  Expected<void> add_liquid(const FrameBody& body, const BodyFrame& frame, double time, render::Scene& picture) const {
+    const bool coloured = color_by_ != "body" && color_by_ != "partition";
+    const std::vector<double> values = coloured ? particle_values(body, frame, color_by_) : std::vector<double>{};
+    const render::FieldStyle style{map_, range_.low, range_.high};
+    if (particles_) {
+      render::Balls& balls = picture.balls.emplace_back();
+      balls.centers = frame.positions;
+      balls.radius = 0.25 * body.spacing;
+      balls.colour = to_colour(body.color);
+      if (coloured) {
+        const auto field = render::field_on(color_by_, frame.positions.size(), 0, values, style);
+        if (!field) return forward_error(field);
+        balls.field = *field;
+      }
+      return {};
+    }
+    const auto surface = liquid_surface(body, frame, solids_.at(time), liquid_overlap * body.spacing);
+    if (!surface) return forward_error(surface);
+    const geometry::Mesh mesh = surface->mesh();
+    render::Surface drawn = render::body_surface(mesh.vertices, mesh.triangles, to_colour(body.color));
+    drawn.crease_degrees = 60;
+    if (coloured) {
+      const auto field = render::field_on(color_by_, mesh.vertices.size(), mesh.triangles.size(),
+                                          surface->carry(values, mesh.vertices), style);
+      if (!field) return forward_error(field);
+      drawn.field = *field;
+    } else {
+      drawn.clear = clear_liquid(body.color);
+    }
+    picture.surfaces.push_back(std::move(drawn));
+    return {};
+  }
+
   // Triangles of a container whose free side looks away from the camera stand between it and what is inside.
   void remove_hiding_walls(render::Surface& surface) const {
     std::erase_if(surface.triangles, [&](const geometry::Triangle& t) {
@@ -92,11 +157,18 @@ class Painter {
     options_.height = request.height > 0 ? request.height : scene.render.height;
     options_.samples = request.samples > 0 ? request.samples : scene.render.samples;
     edges_ = request.edges || scene.render.edges;
+    particles_ = request.particles;
     flat_ = std::all_of(run.bodies().begin(), run.bodies().end(), [](const FrameBody& b) { return b.dimension == 2; });
   }
 
   // Bounds and range of values over (a sample of) all frames.
   Expected<void> survey() {
+    const auto& bodies = run_.bodies();
+    if (std::any_of(bodies.begin(), bodies.end(), [](const FrameBody& b) { return b.liquid; })) {
+      auto solids = SceneSolids::create(scene_, flat_ ? 2 : 3);
+      if (!solids) return forward_error(solids);
+      solids_ = std::move(*solids);
+    }
     const auto& numbers = run_.numbers();
     const std::size_t stride = std::max<std::size_t>(1, numbers.size() / 60);
     geometry::Bounds all;
@@ -110,8 +182,11 @@ class Painter {
           for (const Vec3& p : data->bodies[i].positions) all.add(p);
         }
         if (body.obstacle || color_by_ == "body" || color_by_ == "partition") continue;
-        const auto field = vertex_values(run_.bodies()[i], data->bodies[i], color_by_);
+        const auto field = body.liquid ? particle_values(body, data->bodies[i], color_by_)
+                                       : vertex_values(body, data->bodies[i], color_by_);
+        if (field.empty() && body.liquid && data->bodies[i].positions.empty()) continue;
         if (field.empty()) return unknown_field(data->bodies[i]);
+        if (body.liquid) unit_ = color_by_ == "pressure" ? "Pa" : color_by_ == "speed" || color_by_ == "velocity" ? "m/s" : "";
         for (const FieldData& f : data->bodies[i].fields) {
           if (f.name == color_by_) unit_ = f.unit;
         }
@@ -120,7 +195,12 @@ class Painter {
     }
     if (!values.empty()) range_ = robust_range(values);
     place_camera(all);
-    const double below = all.min[1] - 0.02 * all.extent().maxCoeff();
+    bounds_ = all;
+    extent_ = all.extent().maxCoeff();
+    double below = all.min[1] - 0.02 * extent_;
+    for (const FrameBody& body : bodies) {  // a tank stands upon the ground; its liquid is drawn a little larger
+      if (body.liquid) below = all.min[1] - 1.2 * liquid_overlap * body.spacing;
+    }
     ground_height_ = scene_.render.ground_height.value_or(scene_.floor_height.value_or(below));
     return {};
   }
@@ -184,15 +264,18 @@ class Painter {
   const scene::Scene& scene_;
   std::string color_by_, unit_;
   render::PictureOptions options_;
-  bool edges_ = false, flat_ = false;
+  bool edges_ = false, flat_ = false, particles_ = false;
+  SceneSolids solids_;
+  geometry::Bounds bounds_;
+  double extent_ = 1;
   render::ColourMap map_ = render::ColourMap::Tide;
   render::ValueRange range_;
   render::Camera camera_;
   double ground_height_ = 0;
 };
 
-// The frame in which the bodies are farthest from their shape at the start.
-Expected<std::int64_t> most_deformed(const RunFrames& run) {
+// The frame in which a liquid has the most kinetic energy, or bodies are farthest from their shape at the start.
+Expected<std::int64_t> most_dramatic(const RunFrames& run) {
   const auto first = run.read(run.numbers().front());
   if (!first) return forward_error(first);
   std::int64_t best = run.numbers().front();
@@ -203,6 +286,10 @@ Expected<std::int64_t> most_deformed(const RunFrames& run) {
     double sum = 0;
     for (std::size_t i = 0; i < data->bodies.size(); ++i) {
       if (run.bodies()[i].obstacle) continue;
+      if (run.bodies()[i].liquid) {
+        for (const double speed : vertex_values(run.bodies()[i], data->bodies[i], "speed")) sum += speed * speed;
+        continue;
+      }
       const auto &x = data->bodies[i].positions, &x0 = first->bodies[i].positions;
       const Vec3 shift = std::accumulate(x.begin(), x.end(), Vec3(Vec3::Zero())) / static_cast<double>(x.size()) -
                          std::accumulate(x0.begin(), x0.end(), Vec3(Vec3::Zero())) / static_cast<double>(x0.size());
@@ -286,6 +373,12 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
         record.angular_momentum[k] += body.at("angular_momentum").at(static_cast<std::size_t>(k)).get<double>();
       }
     }
+    if (line.contains("liquid")) {
+      const auto& liquid = line.at("liquid");
+      record.kinetic_energy += liquid.at("energy").at("kinetic").get<double>();
+      record.gravity_energy += liquid.at("energy").at("gravity").get<double>();
+      for (int k = 0; k < 3; ++k) record.linear_momentum[k] += liquid.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
+    }
     for (const auto& island : line.at("islands")) {
       record.tolerance = island.at("solve").at("tolerance").get<double>();
       for (const auto& it : island.at("solve").at("history")) {
@@ -314,7 +407,7 @@ Expected<std::vector<fs::path>> make_pictures(const PictureRequest& request) {
     const auto painter = Painter::create(*run, *scene, request);
     if (!painter) return forward_error(painter);
     if (request.still || request.frame) {
-      Expected<std::int64_t> number = request.frame ? Expected<std::int64_t>(*request.frame) : most_deformed(*run);
+      Expected<std::int64_t> number = request.frame ? Expected<std::int64_t>(*request.frame) : most_dramatic(*run);
       if (!number) return forward_error(number);
       const auto still = write_still(*run, *painter, *number, folder);
       if (!still) return forward_error(still);
@@ -340,13 +433,14 @@ void add_render(CLI::App& app, int& status) {
   auto frame = std::make_shared<long>(-1);
   auto size = std::make_shared<std::string>();
   command->add_option("run", request->directory, "Directory of a run")->required();
-  command->add_option("--frame", *frame, "Draw this frame (default: the most deformed one)")->check(not_negative);
+  command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
-  command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, …");
+  command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, pressure, …");
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
   command->add_option("--samples", request->samples, "Rays per pixel")->check(CLI::Range(1, 65536));
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");
+  command->add_flag("--particles", request->particles, "Draw liquids as their particles");
   command->callback([=, &status] {
     if (!size->empty() && (std::sscanf(size->c_str(), "%dx%d", &request->width, &request->height) != 2 ||
                            request->width < 16 || request->height < 16 || request->width > 16384 || request->height > 16384)) {

@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 12> table = {{
+constexpr std::array<Benchmark, 13> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)", newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
     {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size nodes per side)", torture},
@@ -18,6 +18,10 @@ constexpr std::array<Benchmark, 12> table = {{
     {"self-contact", "cost of self contact, 1 thousand to 1 million surface triangles (--size most, --steps repetitions)",
      self_contact},
     {"dot", "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
+    {"lcp",
+     "LCP's tables and figures: pressure with separating walls (--only frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
+     "run-3d,ablation,maze,rivals,convergence, --size cells per side)",
+     pressure_solvers},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)", solver_options},
 }};
 

@@ -43,6 +43,7 @@ Expected<void> accuracy(const BenchOptions& options);           // the displacem
 Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
 Expected<void> self_contact(const BenchOptions& options);       // cost against the number of surface primitives
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
+Expected<void> pressure_solvers(const BenchOptions& options);   // the tables and figures of LCP
 Expected<void> solver_options(const BenchOptions& options);     // subdomains, coarse space and other options, one by one
 
 }  // namespace lope::bench

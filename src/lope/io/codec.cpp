@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
+#include <vector>
 
 #include <zlib.h>
 
 namespace lope::io {
 namespace {
 
+constexpr std::size_t portion_size = std::size_t(1) << 20;
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::array<std::int8_t, 256> make_values() {
@@ -88,6 +91,55 @@ std::optional<std::string> inflated(std::string_view bytes, std::size_t size) {
   Bytef* target = size == 0 ? &nowhere : reinterpret_cast<Bytef*>(out.data());
   const int code = uncompress(target, &written, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   if (code != Z_OK || written != size) return std::nullopt;
+  return out;
+}
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+std::string gzipped(std::string_view bytes, int level) {
+  z_stream stream{};
+  constexpr int gzip_window = 15 + 16, memory_level = 8;
+  if (deflateInit2(&stream, level, Z_DEFLATED, gzip_window, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
+  std::string out;
+  std::vector<char> portion(portion_size);
+  int code = Z_OK;
+  while (code != Z_STREAM_END) {
+    // zlib counts in 32 bits: give it the input in portions too.
+    const std::size_t given = std::min(bytes.size(), portion_size);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(portion.data());
+    stream.avail_out = static_cast<uInt>(portion.size());
+    code = deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    bytes.remove_prefix(given - stream.avail_in);
+    out.append(portion.data(), portion.size() - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+std::optional<std::string> gunzipped(std::string_view bytes, std::size_t largest) {
+  z_stream stream{};
+  constexpr int gzip_window = 15 + 16;
+  if (inflateInit2(&stream, gzip_window) != Z_OK) throw std::bad_alloc();
+  std::string out;
+  std::vector<char> portion(portion_size);
+  int code = Z_OK;
+  while (code == Z_OK || (code == Z_STREAM_END && is_gzip(bytes))) {
+    if (code == Z_STREAM_END) inflateReset(&stream);
+    const std::size_t given = std::min(bytes.size(), portion_size);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(portion.data());
+    stream.avail_out = static_cast<uInt>(portion.size());
+    code = inflate(&stream, Z_NO_FLUSH);
+    bytes.remove_prefix(given - stream.avail_in);
+    out.append(portion.data(), portion.size() - stream.avail_out);
+    if (out.size() > largest) code = Z_BUF_ERROR;
+  }
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END) return std::nullopt;
   return out;
 }
 

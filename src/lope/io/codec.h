@@ -1,4 +1,4 @@
-// Base64 and zlib, in memory.
+// Base64, zlib and gzip, in memory.
 #pragma once
 
 #include <optional>
@@ -20,5 +20,12 @@ std::string deflated(std::string_view bytes, int level = 6);
 // Exactly `size` bytes, or nothing if the data is damaged or has another length. Refuses sizes that zlib
 // cannot reach from so few bytes (its best ratio is 1032 to 1), before allocating.
 std::optional<std::string> inflated(std::string_view bytes, std::size_t size);
+
+// gzip format: what .gz files hold.
+bool is_gzip(std::string_view bytes);
+std::string gzipped(std::string_view bytes, int level = 6);
+// All members of the file one after the other, or nothing if the data is damaged, ends early or has more than
+// `largest` bytes.
+std::optional<std::string> gunzipped(std::string_view bytes, std::size_t largest);
 
 }  // namespace lope::io

@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace lope::io {
 namespace {
@@ -375,7 +376,8 @@ class VtuWriter {
       : grid_(grid), binary_(encoding == Encoding::Binary), single_(precision == Precision::Single) {}
 
   std::string bytes() {
-    const std::size_t cells = grid_.triangles.size() + grid_.tetrahedra.size();
+    const std::size_t cells =
+        is_cloud() ? grid_.vertices.size() : grid_.triangles.size() + grid_.tetrahedra.size();
     print(xml_,
           "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
           "byte_order=\"LittleEndian\" header_type=\"UInt64\"",
@@ -402,9 +404,18 @@ class VtuWriter {
   }
 
  private:
+  // Points without triangles and tetrahedra: each is a cell of its own, otherwise programs show nothing.
+  bool is_cloud() const { return grid_.triangles.empty() && grid_.tetrahedra.empty(); }
+
   void write_cells() {
     std::vector<std::int64_t> nodes, offsets;
     std::vector<std::uint8_t> types;
+    if (is_cloud()) {
+      nodes.resize(grid_.vertices.size());
+      std::iota(nodes.begin(), nodes.end(), 0);
+      for (const std::int64_t node : nodes) offsets.push_back(node + 1);
+      types.assign(nodes.size(), 1);
+    }
     for (const geometry::Triangle& t : grid_.triangles) {
       nodes.insert(nodes.end(), t.begin(), t.end());
       offsets.push_back(static_cast<std::int64_t>(nodes.size()));

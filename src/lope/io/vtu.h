@@ -21,7 +21,7 @@ struct Field {
 enum class Precision { Single, Double };
 
 // A grid of triangles and tetrahedra with fields. Cells are the triangles, then the tetrahedra; so are the
-// values of cell fields.
+// values of cell fields. Without either every vertex is a cell: a cloud of points.
 struct VtuGrid {
   std::span<const Vec3> vertices;
   std::span<const geometry::Triangle> triangles;

@@ -2,6 +2,7 @@
 #include <lope/base/random.h>
 #include <lope/render/normals.h>
 #include <lope/render/picture.h>
+#include <lope/render/sample_points.h>
 
 #include <algorithm>
 #include <array>
@@ -40,74 +41,6 @@ void tangents(const Vector3f& n, Vector3f& t, Vector3f& b) {
   b = {c, sign + n.y() * n.y() * a, -n.y()};
 }
 
-// --- Sample points
-// ---------------------------------------------------------------------------------------------
-
-std::uint32_t reverse_bits(std::uint32_t x) {
-  x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
-  x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
-  x = ((x >> 4) & 0x0F0F0F0Fu) | ((x & 0x0F0F0F0Fu) << 4);
-  x = ((x >> 8) & 0x00FF00FFu) | ((x & 0x00FF00FFu) << 8);
-  return (x >> 16) | (x << 16);
-}
-
-// Second coordinate of the two-dimensional Sobol' sequence.
-std::uint32_t sobol_second(std::uint32_t index) {
-  std::uint32_t result = 0;
-  for (std::uint32_t direction = 1u << 31; index; index >>= 1, direction ^= direction >> 1) {
-    if (index & 1u) result ^= direction;
-  }
-  return result;
-}
-
-// Every bit is flipped or not depending on the bits above it (Owen scrambling), by the project's own hash.
-std::uint32_t owen(std::uint32_t x, std::uint64_t seed) {
-  std::uint32_t result = 0;
-  for (int bit = 31; bit >= 0; --bit) {
-    const std::uint64_t above = bit == 31 ? 0 : x >> (bit + 1);
-    const std::uint64_t node = (above << 5) | static_cast<std::uint64_t>(bit);
-    result |= (x & (1u << bit)) ^ ((random_bits(seed, node) & 1u) << bit);
-  }
-  return result;
-}
-
-// Points of the unit square for `pairs` independent decisions per sample. One table of Owen-scrambled Sobol'
-// points per decision; a pixel shifts its bits by its own random number, which keeps the stratification of
-// every eight, sixteen, … consecutive points.
-class SamplePoints {
- public:
-  SamplePoints(int samples, int pairs, std::uint64_t seed) : samples_(samples) {
-    table_.resize(static_cast<std::size_t>(samples) * pairs);
-    for (int pair = 0; pair < pairs; ++pair) {
-      for (int i = 0; i < samples; ++i) {
-        const std::uint64_t stream = random_bits(seed, 1000 + pair);
-        // Scrambling the reversed index shuffles the order of the points inside every aligned power of two.
-        const std::uint32_t index = reverse_bits(owen(reverse_bits(i), stream));
-        table_[at(pair, i)] = {owen(reverse_bits(index), stream + 1), owen(sobol_second(index), stream + 2)};
-      }
-    }
-  }
-
-  struct Point {
-    float u, v;
-  };
-  Point point(int pair, int sample, std::uint64_t shift) const {
-    const auto& p = table_[at(pair, sample)];
-    return {unit(p[0] ^ static_cast<std::uint32_t>(shift)),
-            unit(p[1] ^ static_cast<std::uint32_t>(shift >> 32))};
-  }
-
- private:
-  static float unit(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1.0p-24f; }
-  std::size_t at(int pair, int sample) const { return static_cast<std::size_t>(pair) * samples_ + sample; }
-
-  int samples_;
-  std::vector<std::array<std::uint32_t, 2>> table_;
-};
-
-// Inverse distribution of the tent filter of radius one pixel.
-float tent(float u) { return u < 0.5f ? std::sqrt(2 * u) - 1 : 1 - std::sqrt(2 - 2 * u); }
-
 // --- The scene as the tracer sees it
 // ---------------------------------------------------------------------------
 
@@ -124,12 +57,13 @@ struct TracedSurface {
 };
 
 struct Hit {
-  enum class Kind { Nothing, Ground, Surface } kind = Kind::Nothing;
   float t = far_away;
   Vector3f point, normal, facet;  // shading and geometric normal, both towards the viewer
   Vector3f light_origin;          // where shadow rays start: see offset_origin
   Colour albedo;
   float roughness = 1, specular = 0;
+  const Clear* clear = nullptr;
+  bool from_outside = true;  // the ray came from the side of the outward normal
 };
 
 class Tracer {
@@ -140,13 +74,20 @@ class Tracer {
 
  private:
   struct Packet;
+  ScenePtr make_scene();
   void attach(std::size_t surface);
+  void attach_balls(std::size_t balls);
+  void add_geometry(RTCGeometry geometry, unsigned id, bool clear);
   Colour pixel(int x, int y) const;
   void aim(Packet& packet, int x, int y, int first) const;
   void trace(Packet& packet, int first) const;
   bool may_hit(const Vector3f& origin, const Vector3f& direction) const;
   void intersect(Packet& packet, RTCIntersectContext& context) const;
   Hit surface_hit(const Packet& packet, int lane, bool seen) const;
+  Hit ball_hit(const Packet& packet, int lane) const;
+  Colour left_after(const Clear& clear, float distance) const;
+  void scatter(Packet& packet, int lane, int sample) const;
+  void weaken_sunlight(Packet& packet, const int* lit) const;
   Hit ground_hit(const Packet& packet, int lane, float t) const;
   Colour ground_albedo(const Vector3f& point) const;
   float ground_distance(const Vector3f& origin, const Vector3f& direction) const;
@@ -155,6 +96,7 @@ class Tracer {
   Colour sky(const Vector3f& direction) const;
   Colour sky_on(const Vector3f& normal) const;
   Colour background(const Vector3f& direction) const;
+  Colour studio(const Vector3f& direction, bool with_sun) const;
   float wire(const TracedSurface& surface, std::uint32_t triangle, const Vector3f& weights, float t) const;
 
   const Scene& scene_;
@@ -162,8 +104,11 @@ class Tracer {
   int samples_;
   SamplePoints points_;
   std::vector<TracedSurface> surfaces_;
+  std::vector<std::vector<float>> balls_;  // x, y, z, radius
   DevicePtr device_;
-  ScenePtr embree_;
+  ScenePtr embree_;                // everything
+  ScenePtr opaque_, clear_;        // its parts, where there is something clear
+  const Clear* liquid_ = nullptr;  // the first one: rays that start inside a liquid are inside this one
 
   Vec3 center_ = Vec3::Zero();
   float radius_ = 1;
@@ -185,17 +130,23 @@ struct Tracer::Packet {
   std::array<Colour, lanes> backdrop;  // on the screen, in front of the radiance by the part `haze`
   std::array<float, lanes> haze;
   std::array<Hit, lanes> hit;
-  std::array<std::uint64_t, 8> shift;  // of this pixel, one per decision
+  std::array<int, lanes> depth, mirrors;   // bounces and passages through clear surfaces so far
+  std::array<const Clear*, lanes> inside;  // the liquid that the path is in
+  std::array<Colour, lanes> sunlight;      // part that reaches the hit
+  std::array<std::uint64_t, 16> shift;     // of this pixel, one per decision
 };
 
-enum Decision { filter_pair = 0, first_path_pair = 1 };  // then (sun, direction) for each bounce
+// The first eight are the filter and (sun, direction) for each bounce, the others are for clear surfaces.
+enum Decision { filter_pair = 0, first_path_pair = 1, first_mirror_pair = 8, decisions = 16 };
 int path_pair(int depth, int which) { return first_path_pair + std::min(2 * depth + which, 6); }
+int mirror_pair(int mirrors) { return first_mirror_pair + std::min(mirrors, 7); }
+constexpr int most_mirrors = 14;  // then the path ends in the studio
 
 Tracer::Tracer(const Scene& scene, const PictureOptions& options)
     : scene_(scene),
       options_(options),
       samples_((options.samples + lanes - 1) / lanes * lanes),
-      points_(samples_, 8, options.seed) {}
+      points_(samples_, decisions, options.seed) {}
 
 // --- Preparation
 // -----------------------------------------------------------------------------------------------
@@ -226,12 +177,28 @@ Expected<void> check(const Scene& scene, const PictureOptions& options) {
         }
       }
     }
+    if (surface.clear && !(surface.clear->index >= 1 && surface.clear->index < 10)) {
+      return input_error("surface {}: an index of refraction of {} is not between 1 and 10", s,
+                         surface.clear->index);
+    }
     if (!surface.field) continue;
     const bool on_faces = surface.field->on == SurfaceField::On::Faces;
     const std::size_t expected = on_faces ? surface.triangles.size() : surface.positions.size();
     if (surface.field->values.size() != expected) {
       return input_error("surface {}: the field has {} values for {} {}", s, surface.field->values.size(),
                          expected, on_faces ? "triangles" : "vertices");
+    }
+  }
+  for (std::size_t b = 0; b < scene.balls.size(); ++b) {
+    const Balls& balls = scene.balls[b];
+    if (!(balls.radius > 0)) return input_error("balls {}: the radius {} is not positive", b, balls.radius);
+    for (std::size_t v = 0; v < balls.centers.size(); ++v) {
+      if (!balls.centers[v].allFinite())
+        return input_error("balls {}: the centre of ball {} is not finite", b, v);
+    }
+    if (balls.field && balls.field->values.size() != balls.centers.size()) {
+      return input_error("balls {}: the field has {} values for {} balls", b, balls.field->values.size(),
+                         balls.centers.size());
     }
   }
   return {};
@@ -256,7 +223,13 @@ Vec3 toward_sun(const Scene& scene, const CameraAxes& frame, const Vec3& up) {
 }
 
 Expected<void> Tracer::prepare() {
-  const geometry::Bounds box = bounds(scene_.surfaces);
+  geometry::Bounds box = bounds(scene_.surfaces);
+  for (const Balls& balls : scene_.balls) {
+    for (const Vec3& c : balls.centers) {
+      box.add(c - Vec3::Constant(balls.radius));
+      box.add(c + Vec3::Constant(balls.radius));
+    }
+  }
   const bool empty = !(box.min.array() <= box.max.array()).all();
   if (!empty) center_ = box.center();
   radius_ = empty ? 1.0f : std::max(static_cast<float>(0.5 * box.extent().norm()), 1e-6f);
@@ -298,19 +271,56 @@ Expected<void> Tracer::prepare() {
 
   device_.reset(rtcNewDevice(nullptr));
   if (!device_) return environment_error("the ray tracer Embree could not be started on this machine");
-  embree_.reset(rtcNewScene(device_.get()));
-  rtcSetSceneFlags(embree_.get(), RTC_SCENE_FLAG_ROBUST);
-  rtcSetSceneBuildQuality(embree_.get(), RTC_BUILD_QUALITY_MEDIUM);
+  embree_ = make_scene();
+  for (const Surface& surface : scene_.surfaces) {
+    if (!surface.clear) continue;
+    if (!opaque_) opaque_ = make_scene();
+    if (!clear_) clear_ = make_scene();
+    if (!liquid_ && surface.clear->kind == Clear::Kind::Liquid) liquid_ = &*surface.clear;
+  }
   surfaces_.resize(scene_.surfaces.size());
   for (std::size_t s = 0; s < surfaces_.size(); ++s) attach(s);
+  balls_.resize(scene_.balls.size());
+  for (std::size_t b = 0; b < balls_.size(); ++b) attach_balls(b);
   {
     const ThreadLimit one(1);  // the tree's order must not depend on the number of threads
     rtcCommitScene(embree_.get());
+    if (opaque_) rtcCommitScene(opaque_.get());
+    if (clear_) rtcCommitScene(clear_.get());
   }
   if (rtcGetDeviceError(device_.get()) != RTC_ERROR_NONE) {
     return environment_error("the ray tracer Embree could not take the scene in; is there memory left?");
   }
   return {};
+}
+
+ScenePtr Tracer::make_scene() {
+  ScenePtr made(rtcNewScene(device_.get()));
+  rtcSetSceneFlags(made.get(), RTC_SCENE_FLAG_ROBUST);
+  rtcSetSceneBuildQuality(made.get(), RTC_BUILD_QUALITY_MEDIUM);
+  return made;
+}
+
+void Tracer::add_geometry(RTCGeometry geometry, unsigned id, bool clear) {
+  rtcCommitGeometry(geometry);
+  rtcAttachGeometryByID(embree_.get(), geometry, id);
+  if (opaque_) rtcAttachGeometryByID(clear ? clear_.get() : opaque_.get(), geometry, id);
+  rtcReleaseGeometry(geometry);
+}
+
+// Balls follow the surfaces in the numbering.
+void Tracer::attach_balls(std::size_t index) {
+  const Balls& source = scene_.balls[index];
+  std::vector<float>& spheres = balls_[index];
+  spheres.reserve(4 * source.centers.size());
+  for (const Vec3& c : source.centers) {
+    for (int k = 0; k < 3; ++k) spheres.push_back(static_cast<float>(c[k] - center_[k]));
+    spheres.push_back(static_cast<float>(source.radius));
+  }
+  RTCGeometry geometry = rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_SPHERE_POINT);
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, spheres.data(), 0,
+                             4 * sizeof(float), source.centers.size());
+  add_geometry(geometry, static_cast<unsigned>(surfaces_.size() + index), false);
 }
 
 void Tracer::attach(std::size_t index) {
@@ -333,9 +343,7 @@ void Tracer::attach(std::size_t index) {
                              0, 3 * sizeof(float), source.positions.size());
   rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, traced.indices.data(), 0,
                              3 * sizeof(std::uint32_t), source.triangles.size());
-  rtcCommitGeometry(geometry);
-  rtcAttachGeometryByID(embree_.get(), geometry, static_cast<unsigned>(index));
-  rtcReleaseGeometry(geometry);
+  add_geometry(geometry, static_cast<unsigned>(index), source.clear.has_value());
 }
 
 // --- Light
@@ -367,6 +375,45 @@ Colour Tracer::sky_on(const Vector3f& normal) const {
 Colour Tracer::background(const Vector3f& direction) const {
   const float height = direction.dot(up_);
   return mix(scene_.background.horizon, scene_.background.top, smooth_step(0.0f, 0.7f, height));
+}
+
+// What paths see that come through clear surfaces alone. The window stands beyond the scene, twenty degrees
+// above the horizon and higher.
+Colour Tracer::studio(const Vector3f& direction, bool with_sun) const {
+  const float height = direction.dot(up_);
+  Colour light = mix(scene_.background.horizon, scene_.studio.zenith, smooth_step(0.0f, 0.9f, height));
+  if (height < 0 && !scene_.ground) light = mix(scene_.background.horizon, scene_.sky.nadir, -height);
+  Vector3f beyond = forward_ - forward_.dot(up_) * up_;
+  if (beyond.squaredNorm() > 1e-6f && height > 0) {
+    beyond.normalize();
+    const float ahead = direction.dot(beyond), aside = std::abs(direction.dot(beyond.cross(up_)));
+    const float window = smooth_step(0.25f, 0.42f, height) * (1 - smooth_step(0.72f, 0.86f, height)) *
+                         (1 - smooth_step(0.42f, 0.62f, aside)) * smooth_step(0.0f, 0.2f, ahead);
+    light = mix(light, scene_.studio.window, window);
+  }
+  // The disc of the sun: its irradiance π sun_light_ comes from the solid angle π tan²(radius).
+  const float along = direction.dot(sun_);
+  if (with_sun && along > 0) {
+    const float spread2 = std::max(sun_x_.squaredNorm(), 1e-6f);
+    if (1 - along * along < spread2 * along * along) light = light + (1 / spread2) * sun_light_;
+  }
+  return light;
+}
+
+// Beer's law.
+Colour Tracer::left_after(const Clear& clear, float distance) const {
+  const float depth = clear.depth > 0 ? static_cast<float>(clear.depth) : radius_, t = distance / depth;
+  return {std::pow(clear.tint.r, t), std::pow(clear.tint.g, t), std::pow(clear.tint.b, t)};
+}
+
+// Fresnel's equations for unpolarised light; `ratio` is the index on this side over that on the other one.
+float dielectric(float cosine, float ratio) {
+  const float sin2 = ratio * ratio * (1 - cosine * cosine);
+  if (sin2 >= 1) return 1;
+  const float beyond = std::sqrt(1 - sin2);
+  const float s = (ratio * cosine - beyond) / (ratio * cosine + beyond);
+  const float p = (cosine - ratio * beyond) / (cosine + ratio * beyond);
+  return 0.5f * (s * s + p * p);
 }
 
 Vector3f Tracer::sun_direction(SamplePoints::Point point) const {
@@ -424,7 +471,6 @@ Colour Tracer::ground_albedo(const Vector3f& point) const {
 
 Hit Tracer::ground_hit(const Packet& packet, int lane, float t) const {
   Hit hit;
-  hit.kind = Hit::Kind::Ground;
   hit.t = t;
   hit.point = packet.origin[lane] + t * packet.direction[lane];
   hit.normal = hit.facet = up_;
@@ -464,8 +510,26 @@ float Tracer::wire(const TracedSurface& surface, std::uint32_t triangle, const V
   return static_cast<float>(style.strength) * smooth_step(2.0f, 8.0f, thinnest);
 }
 
+Hit Tracer::ball_hit(const Packet& packet, int lane) const {
+  const auto& rays = packet.rays;
+  const Balls& balls = scene_.balls[rays.hit.geomID[lane] - surfaces_.size()];
+  Hit hit;
+  hit.t = rays.ray.tfar[lane];
+  hit.point = packet.origin[lane] + hit.t * packet.direction[lane];
+  hit.facet = Vector3f(rays.hit.Ng_x[lane], rays.hit.Ng_y[lane], rays.hit.Ng_z[lane]).normalized();
+  hit.normal = hit.facet;
+  hit.light_origin = hit.point;
+  hit.albedo = balls.colour;
+  if (balls.field) {
+    hit.albedo = colour_of(balls.field->map, balls.field->values[rays.hit.primID[lane]], balls.field->low,
+                           balls.field->high);
+  }
+  return hit;
+}
+
 Hit Tracer::surface_hit(const Packet& packet, int lane, bool seen) const {
   const auto& rays = packet.rays;
+  if (rays.hit.geomID[lane] >= surfaces_.size()) return ball_hit(packet, lane);
   const TracedSurface& surface = surfaces_[rays.hit.geomID[lane]];
   const std::uint32_t triangle = rays.hit.primID[lane];
   const Surface& source = *surface.source;
@@ -476,12 +540,13 @@ Hit Tracer::surface_hit(const Packet& packet, int lane, bool seen) const {
   const Vector3f& direction = packet.direction[lane];
 
   Hit hit;
-  hit.kind = Hit::Kind::Surface;
   hit.t = rays.ray.tfar[lane];
   hit.point = weights[0] * corner[0] + weights[1] * corner[1] + weights[2] * corner[2];
   hit.facet = Vector3f(rays.hit.Ng_x[lane], rays.hit.Ng_y[lane], rays.hit.Ng_z[lane]).normalized();
   const float side = hit.facet.dot(direction) > 0 ? -1.0f : 1.0f;
   hit.facet *= side;
+  hit.from_outside = side > 0;
+  if (source.clear) hit.clear = &*source.clear;
   const CornerNormals& normals = surface.normals[triangle];
   hit.normal = side * (weights[0] * normals[0] + weights[1] * normals[1] + weights[2] * normals[2]);
   hit.normal = hit.normal.squaredNorm() > 1e-8f ? Vector3f(hit.normal.normalized()) : hit.facet;
@@ -528,6 +593,8 @@ void Tracer::aim(Packet& packet, int x, int y, int first) const {
     packet.throughput[lane] = {1, 1, 1};
     packet.radiance[lane] = packet.gloss[lane] = packet.gloss_light[lane] = packet.backdrop[lane] = {};
     packet.haze[lane] = 0;
+    packet.depth[lane] = packet.mirrors[lane] = 0;
+    packet.inside[lane] = nullptr;
   }
 }
 
@@ -567,6 +634,76 @@ void Tracer::intersect(Packet& packet, RTCIntersectContext& context) const {
   if (any) rtcIntersect8(near, embree_.get(), &context, &packet.rays);
 }
 
+// A clear surface sends the path back or lets it through, by chance in the right proportion.
+void Tracer::scatter(Packet& packet, int lane, int sample) const {
+  const Hit& hit = packet.hit[lane];
+  const Clear& clear = *hit.clear;
+  Vector3f& direction = packet.direction[lane];
+  const float lift = 3e-5f * radius_, cosine = std::min(-direction.dot(hit.normal), 1.0f);
+  const int pair = mirror_pair(packet.mirrors[lane]++);
+  const float chance = points_.point(pair, sample, packet.shift[pair]).u;
+  const auto index = static_cast<float>(clear.index);
+  const bool glass = clear.kind == Clear::Kind::Glass;
+
+  const float ratio = glass || hit.from_outside ? 1 / index : index;
+  float reflected = dielectric(cosine, ratio);
+  if (glass)
+    reflected = packet.inside[lane] ? 0.0f : 2 * reflected / (1 + reflected);  // both faces of the wall
+  if (chance < reflected) {
+    direction += 2 * cosine * hit.normal;
+    const float below = direction.dot(hit.facet);
+    if (below < 0) direction -= 2 * below * hit.facet;
+    packet.origin[lane] = hit.point + lift * hit.facet;
+  } else {
+    if (glass) {
+      if (!packet.inside[lane]) {
+        const float across = 1 / std::max(cosine, 0.15f);
+        packet.throughput[lane] =
+            packet.throughput[lane] * Colour{std::pow(clear.tint.r, across), std::pow(clear.tint.g, across),
+                                             std::pow(clear.tint.b, across)};
+      }
+    } else {
+      const float beyond = std::sqrt(std::max(1 - ratio * ratio * (1 - cosine * cosine), 0.0f));
+      direction = ratio * direction + (ratio * cosine - beyond) * hit.normal;
+      const float above = direction.dot(hit.facet);
+      if (above > 0) direction -= 2 * above * hit.facet;
+      packet.inside[lane] = hit.from_outside ? &clear : nullptr;
+    }
+    packet.origin[lane] = hit.point - lift * hit.facet;
+  }
+  direction.normalize();
+}
+
+// Sunlight that must come through liquid, from the places of the shadow rays: straight, weakened on its way.
+// From outside a liquid that stands in the way its thickness is taken as a quarter of the depth of its tint.
+void Tracer::weaken_sunlight(Packet& packet, const int* lit) const {
+  constexpr float through_boundary = 0.97f;
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  for (int lane = 0; lane < lanes; ++lane) {
+    packet.sunlight[lane] = {1, 1, 1};
+    if (!lit[lane]) continue;
+    RTCRayHit ray{};
+    ray.ray.org_x = packet.shadow.org_x[lane];
+    ray.ray.org_y = packet.shadow.org_y[lane];
+    ray.ray.org_z = packet.shadow.org_z[lane];
+    ray.ray.dir_x = packet.shadow.dir_x[lane];
+    ray.ray.dir_y = packet.shadow.dir_y[lane];
+    ray.ray.dir_z = packet.shadow.dir_z[lane];
+    ray.ray.tfar = far_away;
+    ray.ray.mask = 0xFFFFFFFFu;
+    ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+    rtcIntersect1(clear_.get(), &context, &ray);
+    if (ray.hit.geomID == RTC_INVALID_GEOMETRY_ID) continue;
+    const Clear& clear = *surfaces_[ray.hit.geomID].source->clear;
+    if (clear.kind == Clear::Kind::Glass && !packet.inside[lane]) continue;
+    const float depth = clear.depth > 0 ? static_cast<float>(clear.depth) : radius_;
+    const float way = packet.inside[lane] ? ray.ray.tfar : 0.25f * depth;
+    packet.sunlight[lane] =
+        through_boundary * left_after(packet.inside[lane] ? *packet.inside[lane] : clear, way);
+  }
+}
+
 void Tracer::trace(Packet& packet, int first) const {
   RTCIntersectContext coherent, incoherent;
   rtcInitIntersectContext(&coherent);
@@ -574,33 +711,36 @@ void Tracer::trace(Packet& packet, int first) const {
   rtcInitIntersectContext(&incoherent);
   const float lift = 3e-5f * radius_;
 
-  for (int depth = 0;; ++depth) {
-    intersect(packet, depth == 0 ? coherent : incoherent);
+  for (int event = 0;; ++event) {
+    intersect(packet, event == 0 ? coherent : incoherent);
     alignas(32) int lit[lanes];  // lanes whose shadow rays must be traced
-    bool facing[lanes] = {};
+    bool facing[lanes] = {}, shaded[lanes] = {};
     std::array<Vector3f, lanes> to_sun;
     bool any_lit = false, any_left = false;
     for (int lane = 0; lane < lanes; ++lane) {
       lit[lane] = 0;
       if (!packet.valid[lane]) continue;
       const Vector3f& direction = packet.direction[lane];
+      const int depth = packet.depth[lane];
+      const bool primary = depth == 0 && packet.mirrors[lane] == 0, mirrored = depth == 0 && !primary;
       const bool found = packet.rays.hit.geomID[lane] != RTC_INVALID_GEOMETRY_ID;
       const float floor = scene_.ground ? ground_distance(packet.origin[lane], direction) : far_away;
       if (!found && floor == far_away) {
         packet.valid[lane] = 0;
-        if (depth == 0) {
+        if (primary) {
           packet.backdrop[lane] = background(direction);
           packet.haze[lane] = 1;
         } else {
-          packet.radiance[lane] = packet.radiance[lane] + packet.throughput[lane] * sky(direction) +
+          const Colour light = mirrored ? studio(direction, true) : sky(direction);
+          packet.radiance[lane] = packet.radiance[lane] + packet.throughput[lane] * light +
                                   packet.gloss[lane] * packet.gloss_light[lane];
         }
         continue;
       }
       const bool on_floor = floor < (found ? packet.rays.ray.tfar[lane] : far_away);
       Hit& hit = packet.hit[lane];
-      hit = on_floor ? ground_hit(packet, lane, floor) : surface_hit(packet, lane, depth == 0);
-      if (on_floor && depth == 0) {  // the floor fades into the horizon
+      hit = on_floor ? ground_hit(packet, lane, floor) : surface_hit(packet, lane, primary);
+      if (on_floor && primary) {  // the floor fades into the horizon
         const float fade = smooth_step(fade_start_, fade_end_, hit.point.norm());
         packet.backdrop[lane] = scene_.background.horizon;
         packet.haze[lane] = fade;
@@ -617,7 +757,28 @@ void Tracer::trace(Packet& packet, int first) const {
         packet.valid[lane] = 0;
         continue;
       }
+      const bool leaves = hit.clear && hit.clear->kind == Clear::Kind::Liquid && !hit.from_outside;
+      if (leaves) packet.inside[lane] = hit.clear;
+      if (packet.inside[lane]) {
+        packet.throughput[lane] = packet.throughput[lane] * left_after(*packet.inside[lane], hit.t);
+      }
+      if (on_floor && mirrored) {
+        const float fade = smooth_step(fade_start_, fade_end_, hit.point.norm());
+        packet.radiance[lane] =
+            packet.radiance[lane] + fade * (packet.throughput[lane] * scene_.background.horizon);
+        packet.throughput[lane] = (1 - fade) * packet.throughput[lane];
+      }
       any_left = true;
+      if (hit.clear) {
+        if (packet.mirrors[lane] == most_mirrors) {
+          packet.radiance[lane] = packet.radiance[lane] + packet.throughput[lane] * sky_on(hit.normal);
+          packet.valid[lane] = 0;
+        } else {
+          scatter(packet, lane, first + lane);
+        }
+        continue;
+      }
+      shaded[lane] = true;
       to_sun[lane] =
           sun_direction(points_.point(path_pair(depth, 0), first + lane, packet.shift[path_pair(depth, 0)]));
       if (hit.normal.dot(to_sun[lane]) > 0) {
@@ -629,15 +790,18 @@ void Tracer::trace(Packet& packet, int first) const {
       }
     }
     if (!any_left) return;
-    if (any_lit) rtcOccluded8(lit, embree_.get(), &coherent, &packet.shadow);
+    if (any_lit) rtcOccluded8(lit, opaque_ ? opaque_.get() : embree_.get(), &coherent, &packet.shadow);
+    if (any_lit && liquid_) weaken_sunlight(packet, lit);
 
     for (int lane = 0; lane < lanes; ++lane) {
-      if (!packet.valid[lane]) continue;
+      if (!packet.valid[lane] || !shaded[lane]) continue;
       const Hit& hit = packet.hit[lane];
+      const int depth = packet.depth[lane]++;
       const Vector3f to_viewer = -packet.direction[lane];
       const Colour before = packet.throughput[lane];
       Colour gathered = {};
       if (facing[lane] && packet.shadow.tfar[lane] > 0) gathered = sunlight(hit, to_viewer, to_sun[lane]);
+      if (lit[lane] && liquid_) gathered = packet.sunlight[lane] * gathered;
       if (depth == options_.bounces) gathered = gathered + hit.albedo * sky_on(hit.normal);
       packet.radiance[lane] = packet.radiance[lane] + before * gathered;
       if (depth == options_.bounces) {
@@ -673,7 +837,7 @@ Colour Tracer::pixel(int x, int y) const {
   Packet packet;
   const std::uint64_t index = static_cast<std::uint64_t>(y) * options_.width + x;
   for (std::size_t k = 0; k < packet.shift.size(); ++k) {
-    packet.shift[k] = random_bits(options_.seed, index * packet.shift.size() + k);
+    packet.shift[k] = random_bits(options_.seed + k / 8, index * 8 + k % 8);
   }
   Colour sum;
   double mean = 0, spread = 0;  // of the luminance, by Welford's update

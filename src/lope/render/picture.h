@@ -1,5 +1,6 @@
 // Pictures of surfaces: a small path tracer over Embree. Area sun with soft shadows, sky light with occlusion
-// and colour bleeding, a mild gloss, and a studio ground that fades into the background.
+// and colour bleeding, a mild gloss, clear liquids and glass, and a studio ground that fades into the
+// background.
 //
 // Every random number is a function of (seed, pixel, sample), so the picture has the same bits for any number
 // of threads. Light is linear Rec. 709; `shoulder` and the sRGB curve bring it to the screen, and leave
@@ -34,6 +35,21 @@ struct Wireframe {
   double strength = 0.55;  // opacity
 };
 
+// What light passes through. It is reflected and refracted without blur, by Fresnel's equations for a smooth
+// boundary, and loses colour on its way (Beer's law); the sun's light goes straight on and is weakened by the
+// same law (there are no caustics).
+struct Clear {
+  enum class Kind {
+    Liquid,  // the closed surface of a volume, counter-clockwise seen from outside
+    Glass,   // a thin wall: light goes straight on; invisible from inside a liquid that wets it
+  };
+  Kind kind = Kind::Liquid;
+  double index = 1.333;  // of refraction
+  Colour tint = {0.42f, 0.75f,
+                 0.88f};  // what is left of white light after `depth`; of glass, across the wall
+  double depth = 0;       // metres; 0: the radius of the scene
+};
+
 // Triangles are seen from both sides.
 struct Surface {
   std::vector<Vec3> positions;
@@ -44,6 +60,15 @@ struct Surface {
   double roughness = 0.38;       // of the gloss: 0 a mirror, 1 dull
   double specular = 0.04;        // reflectance of the gloss seen straight on; 0 switches it off
   double crease_degrees = 38.0;  // edges sharper than this stay sharp; 0 draws every facet
+  std::optional<Clear> clear;    // in place of colour, field and gloss
+};
+
+// Balls of one size, such as the particles of a liquid.
+struct Balls {
+  std::vector<Vec3> centers;
+  double radius = 0;
+  Colour colour = srgb(0x4F8FC0);
+  std::optional<SurfaceField> field;  // one value per ball (on vertices)
 };
 
 enum class GroundPattern { Plain, Grid, Checker };
@@ -80,14 +105,23 @@ struct Background {
   Colour horizon = srgb(0xF1F3F5);
 };
 
+// What clear bodies mirror and show behind them: the background's horizon, darker towards the zenith, a wide
+// window of light beyond the scene as seen from the camera, and the sun.
+struct Studio {
+  Colour zenith = {0.16f, 0.30f, 0.47f};
+  Colour window = {1.5f, 1.55f, 1.6f};
+};
+
 struct Scene {
   std::vector<Surface> surfaces;
+  std::vector<Balls> balls;
   Vec3 up = Vec3::UnitY();
   Camera camera;
   std::optional<Ground> ground = Ground{};
   Sun sun;
   Sky sky;
   Background background;
+  Studio studio;
   // Flat drawing: no light, no shadow, every surface shows its own colour. Meant for 2D bodies with
   // frame_flat.
   bool unlit = false;
@@ -102,7 +136,8 @@ struct PictureOptions {
 };
 
 // The picture, or an Input error that names the surface, triangle or vertex that is wrong (an index out of
-// range, a position that is not finite, a field of the wrong length) or a size that is not positive; an
+// range, a position that is not finite, a field of the wrong length, an index of refraction below 1) or a
+// size that is not positive; an
 // Environment error if Embree cannot be used.
 Expected<Image> draw(const Scene& scene, const PictureOptions& options = {});
 

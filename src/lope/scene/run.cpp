@@ -181,7 +181,8 @@ std::vector<DrawnObstacle> drawn_obstacles(const Scene& scene, const step::Model
     if (scene.obstacles[k].draw == ObstacleSettings::Draw::None) continue;
     if (scene.floor_height && floor_height(scene.resolved["obstacle"].items[k])) continue;
     const geometry::Bounds own = model.obstacles[k].shape->bounds();
-    const bool container = scene.obstacles[k].draw == ObstacleSettings::Draw::Cut;
+    const bool container = scene.obstacles[k].draw == ObstacleSettings::Draw::Cut ||
+                           scene.obstacles[k].draw == ObstacleSettings::Draw::Glass;
     drawn.push_back({k, container || (own.min.allFinite() && own.max.allFinite()),
                      obstacle_surface(model.obstacles[k], region)});
   }
@@ -208,6 +209,16 @@ void add_topology(const LiquidSettings& settings, const matter::liquid::Descript
   frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
 }
 
+const char* draw_name(ObstacleSettings::Draw draw) {
+  switch (draw) {
+    case ObstacleSettings::Draw::Solid: return "solid";
+    case ObstacleSettings::Draw::Cut: return "cut";
+    case ObstacleSettings::Draw::Glass: return "glass";
+    case ObstacleSettings::Draw::None: return "none";
+  }
+  return "solid";
+}
+
 io::Frame topology(const Scene& scene, const step::Model& model) {
   io::Frame frame;
   frame.data.metadata["scene"] = scene.name;
@@ -231,7 +242,7 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
     frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
     frame.data.metadata[name + "kind"] = "obstacle";
     frame.data.metadata[name + "bounded"] = obstacle.bounded ? "true" : "false";
-    frame.data.metadata[name + "draw"] = settings.draw == ObstacleSettings::Draw::Cut ? "cut" : "solid";
+    frame.data.metadata[name + "draw"] = draw_name(settings.draw);
     frame.data.metadata[name + "dimension"] = std::to_string(dimension_of(model));
   }
   if (scene.liquid) add_topology(*scene.liquid, model.liquid->description, frame);
@@ -456,7 +467,7 @@ Expected<step::State> read_state(const fs::path& path) {
 namespace {
 
 // What --overwrite removes: everything that an earlier run, its exports and its pictures left.
-constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "vtu", "ply", "obj", "pictures", "scene.toml"};
+constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "vtu", "ply", "obj", "vdb", "pictures", "scene.toml"};
 
 // The files of one run.
 class Directory {

@@ -40,8 +40,14 @@ class Resolver {
     for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
     const int dimension = liquid(root, bodies, taken);
     if (Value* obstacles = root.find("obstacle")) {
-      for (std::size_t i = 0; i < obstacles->items.size(); ++i)
-        obstacle(obstacles->items[i], i, taken, dimension);
+      for (std::size_t i = 0; i < obstacles->items.size(); ++i) {
+        Value& item = obstacles->items[i];
+        if (!item.has("draw")) {
+          const char* container = root.has("liquid") ? "glass" : "cut";
+          item.set("draw", Value::of(item.boolean_at("inside") ? container : "solid"));
+        }
+        obstacle(item, i, taken, dimension);
+      }
     }
     for (const Value& other : bodies) {
       if (other.integer_at("dimension") == bodies[0].integer_at("dimension")) continue;
@@ -441,9 +447,6 @@ class Resolver {
     if (word != "mesh" && obstacle.has("voxel")) {
       complain(obstacle["voxel"], path + ".voxel", "has a meaning only with shape.mesh");
     }
-    if (!obstacle.has("draw")) {
-      obstacle.set("draw", Value::of(obstacle.boolean_at("inside") ? "cut" : "solid"));
-    }
     transform(obstacle, path + ".transform", dimension);
     motion(obstacle, path, dimension);
   }
@@ -557,7 +560,10 @@ Scene read_scene(Value root, const std::string& source) {
     using Draw = ObstacleSettings::Draw;
     for (const Value& obstacle : obstacles->items) {
       const std::string& word = obstacle.text_at("draw");
-      const Draw draw = word == "none" ? Draw::None : word == "cut" ? Draw::Cut : Draw::Solid;
+      const Draw draw = word == "none"    ? Draw::None
+                        : word == "cut"   ? Draw::Cut
+                        : word == "glass" ? Draw::Glass
+                                          : Draw::Solid;
       scene.obstacles.push_back({obstacle.text_at("name"), draw, color_of(obstacle["color"])});
       if (!scene.floor_height) scene.floor_height = floor_height(obstacle);
     }

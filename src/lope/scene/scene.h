@@ -13,7 +13,7 @@ namespace lope::scene {
 
 struct OutputSettings {
   std::string directory;
-  std::vector<std::string> formats;  // "vtu", "ply", "obj"
+  std::vector<std::string> formats;  // "vtu", "ply", "obj", "vdb"
   std::vector<std::string> fields;   // "velocity", "residual", "stress", …
   int checkpoint_every = 0;          // steps; 0: at the end only
 };
@@ -52,7 +52,7 @@ struct LiquidSettings {
 
 // The same of an obstacle.
 struct ObstacleSettings {
-  enum class Draw { Solid, Cut, None };
+  enum class Draw { Solid, Cut, Glass, None };
   std::string name;
   Draw draw = Draw::Solid;
   Vec3 color = Vec3::Zero();  // sRGB

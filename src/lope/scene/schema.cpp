@@ -417,9 +417,10 @@ void add_obstacles(std::vector<Key>& keys) {
                      .says("At rest before this time; the times of its motion count from it."));
   keys.push_back(entry("obstacle[].color", Type::Color).by_default("\"#b9bec6\"").says("In pictures."));
   keys.push_back(
-      choice("obstacle[].draw", {"solid", "cut", "none"})
-          .says("In pictures: whole; without the walls between the camera and what is inside; not at "
-                "all. Default: cut for containers, else solid. A floor is drawn as the ground."));
+      choice("obstacle[].draw", {"solid", "cut", "glass", "none"})
+          .says("In pictures: whole; without the walls between the camera and what is inside; as thin glass; not at "
+                "all. Default: for containers glass in scenes with a liquid, otherwise cut; else solid. A floor is "
+                "drawn as the ground."));
 
   keys.push_back(table("contact").by_default("{}").says("Bodies against each other, and how a run starts."));
   keys.push_back(number("contact.friction")
@@ -692,7 +693,7 @@ std::vector<Key> make_schema() {
   keys.push_back(table("output").by_default("{}").says("What is written, and where."));
   keys.push_back(text("output.directory").says("Default: runs/NAME, with the scene's name."));
   Entry formats = entry("output.formats", Type::ChoiceList);
-  formats.choices = {"vtu", "ply", "obj"};
+  formats.choices = {"vtu", "ply", "obj", "vdb"};
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
   fields.choices = field_names;

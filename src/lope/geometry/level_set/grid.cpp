@@ -1,4 +1,4 @@
-// The one source that sees OpenVDB.
+// With particle_surface.cpp, the sources that see OpenVDB.
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/surface_check.h>
 

@@ -180,7 +180,7 @@ class Solver final : public Liquid {
 
   void substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report);
   void bin(Particles<Dim>& particles);
-  void feed(Particles<Dim>& particles, const Solids& solids, double time, std::int64_t round, Report& report);
+  void feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report);
   void sample_solids(const Solids& solids);
   void spread_samples(bool moving);
   void find_surface();
@@ -232,7 +232,7 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
   dt_ = dt;
   const Solids solids = place_solids(time, dt);
   bin(particles);
-  feed(particles, solids, time, state.round, report);
+  feed(particles, solids, time, report);
   ++state.round;
   if (particles.size() == 0) return;
   sample_solids(solids);
@@ -256,15 +256,13 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
 }
 
 template <int Dim>
-void Solver<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, std::int64_t round,
-                       Report& report) {
+void Solver<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report) {
   std::size_t added = 0;
   for (const Emitter& emitter : description_.emitters) {
     if (time < emitter.begin || time >= emitter.end) continue;
     const geometry::Bounds region = region_of(*emitter.shape, description_.domain);
     if (is_empty(region, Dim)) continue;
-    added += feed_emitter<Dim>(grid_, *emitter.shape, region, solids, seeding(), emitter.velocity,
-                               static_cast<std::uint64_t>(round), particles);
+    added += feed_emitter<Dim>(grid_, *emitter.shape, region, solids, seeding(), emitter.velocity, particles);
   }
   if (added > 0) bin(particles);
   report.emitted += added;
@@ -398,6 +396,8 @@ bool Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
   options.separating = description_.separating;
   system_ = PressureSystem<Dim>(pressure_grid_, options);
   recall_pressure(state, dt);
+  if (const auto& observe = std::get<PressureObserver<Dim>>(description_.pressure_observers))
+    observe(system_, q_, dt);
   const auto summary = find_pressure();
   report.unknowns = std::max(report.unknowns, system_.unknowns());
   report.wall_unknowns = std::max(report.wall_unknowns, system_.wall_unknowns());

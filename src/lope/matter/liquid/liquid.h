@@ -23,11 +23,23 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
+namespace lope::matter {
+template <int Dim>
+class PressureSystem;
+}
+
 namespace lope::matter::liquid {
+
+// Sees a pressure system, its first guess q (a value per cell) and the substep's length before it is solved.
+template <int Dim>
+using PressureObserver =
+    std::function<void(const PressureSystem<Dim>& system, std::span<const double> q, double dt)>;
 
 // What is full at the start: {φ < 0}.
 struct Source {
@@ -65,6 +77,8 @@ struct Description {
   std::vector<Source> sources;
   std::vector<Emitter> emitters;
   std::vector<MovingSolid> solids;
+  // For comparisons of solvers; the one of the dimension is called.
+  std::tuple<PressureObserver<2>, PressureObserver<3>> pressure_observers;
 };
 
 // Everything that changes.

@@ -5,10 +5,10 @@
 // grid, empty, which stands for all bricks that are missing, so that no loop asks whether a neighbour exists.
 //
 // Finest level: the matrix is given by the weights of lower faces (and what the surface adds to the
-// diagonal), 4 numbers per cell, none at all in uniform rows. The sweeps are Gauss–Seidel in eight colours:
-// rows by the parity of y + z, bricks by the parity of their x (so that rows of one colour never read what
-// another one writes), cells of a row by the parity of x, both within registers. Coarser levels: a fixed list
-// of offsets, coefficients row by row in a pool; all uniform rows share one entry of it.
+// diagonal), 4 numbers per cell, none at all in uniform rows. The sweeps are Gauss–Seidel: bricks in 2^Dim
+// colours by the parities of their coordinates, so that bricks of one colour never read what another one
+// writes; within a brick rows by the parity of y + z, cells of a row by the parity of x in registers. Coarser
+// levels: a fixed list of offsets, coefficients row by row in a pool; all uniform rows share one entry of it.
 #pragma once
 
 #include <cstdint>
@@ -130,9 +130,9 @@ struct Kernels {
   // row and adds half of Σ p (Ap + b + b) to `objective`.
   double (*defect)(const FineGrid<Dim>& grid, int brick, const double* p, float* r, float* bound,
                    double* objective);
-  // Relaxes the rows of one parity of y + z; `upper_first`: odd cells before even ones. `bound` may be null.
-  void (*relax)(const FineGrid<Dim>& grid, int brick, int parity, bool upper_first, const float* r,
-                const float* bound, float* c);
+  // One Gauss–Seidel sweep of a brick; `backwards`: in the opposite order. `bound` may be null.
+  void (*relax)(const FineGrid<Dim>& grid, int brick, bool backwards, const float* r, const float* bound,
+                float* c);
   // Messages of Pᵀ(r − A c).
   void (*restrict_fine)(const FineGrid<Dim>& grid, const Interpolation<Dim>& p, const Parent& parent,
                         int brick, const float* r, const float* c, const Messages<Dim>& messages);

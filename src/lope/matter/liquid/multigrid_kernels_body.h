@@ -231,12 +231,14 @@ LOPE_INLINE void relax_rows(const FineGrid<Dim>& g, int brick, int parity, bool 
 }
 
 template <int Dim>
-void relax(const FineGrid<Dim>& g, int brick, int parity, bool upper_first, const float* r,
-           const float* bound, float* c) {
-  if (bound) {
-    relax_rows<Dim, true>(g, brick, parity, upper_first, r, bound, c);
-  } else {
-    relax_rows<Dim, false>(g, brick, parity, upper_first, r, bound, c);
+void relax(const FineGrid<Dim>& g, int brick, bool backwards, const float* r, const float* bound, float* c) {
+  for (int half = 0; half < 2; ++half) {
+    const int parity = half ^ static_cast<int>(backwards);
+    if (bound) {
+      relax_rows<Dim, true>(g, brick, parity, backwards, r, bound, c);
+    } else {
+      relax_rows<Dim, false>(g, brick, parity, backwards, r, bound, c);
+    }
   }
 }
 

@@ -111,11 +111,11 @@ CsrMatrix scaled(CsrMatrix matrix, double factor) {
 
 // One projected Gauss–Seidel sweep for N(p) = f; `plain`: no bounds.
 template <class Level>
-void sweep(Level& l, bool plain, bool by_diagonal) {
+void sweep(Level& l, bool plain) {
   for (int i = 0; i < l.a.rows; ++i) {
     const double d = l.diagonal[at(i)];
-    if (d <= 0) continue;
-    double sum = (by_diagonal ? d : 1) * l.f[at(i)] - l.b[at(i)];
+    if (d <= 0 || (plain && l.fixed[at(i)])) continue;
+    double sum = l.row_scale[at(i)] * l.f[at(i)] - l.b[at(i)];
     for (std::int64_t k = l.a.row_start[at(i)]; k < l.a.row_start[at(i) + 1]; ++k)
       if (l.a.column[at(k)] != i) sum -= l.a.value[at(k)] * l.p[at(l.a.column[at(k)])];
     const double value = sum / d;
@@ -125,38 +125,50 @@ void sweep(Level& l, bool plain, bool by_diagonal) {
 
 // N(p).
 template <class Level>
-void apply(const Level& l, bool by_diagonal, std::vector<double>& result) {
+void evaluate(const Level& l, std::vector<double>& result) {
   result.resize(l.b.size());
   linalg::multiply(l.a, l.p, result);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    double row = result[i] + l.b[i];
-    if (by_diagonal && l.diagonal[i] > 0) row /= l.diagonal[i];
+    const double row = (result[i] + l.b[i]) / l.row_scale[i];
     result[i] = l.bounded[i] ? std::min(row, l.p[i]) : row;
   }
 }
 
 template <class Level>
-void fas_cycle(std::vector<Level>& levels, std::size_t depth, int sweeps, bool by_diagonal) {
+void fas_cycle(std::vector<Level>& levels, std::size_t depth, int sweeps) {
   Level& fine = levels[depth];
   if (depth + 1 == levels.size()) {
-    for (int k = 0; k < coarsest_sweeps; ++k) sweep(fine, false, by_diagonal);
+    for (int k = 0; k < coarsest_sweeps; ++k) sweep(fine, false);
     return;
   }
   Level& coarse = levels[depth + 1];
-  for (int k = 0; k < sweeps; ++k) sweep(fine, false, by_diagonal);
-  apply(fine, by_diagonal, fine.residual);
+  for (int k = 0; k < sweeps; ++k) sweep(fine, false);
+  evaluate(fine, fine.residual);
   for (std::size_t i = 0; i < fine.residual.size(); ++i) fine.residual[i] = fine.f[i] - fine.residual[i];
   linalg::multiply(fine.restriction, fine.p, coarse.p);
   std::vector<double> restricted(coarse.b.size()), correction(fine.b.size());
   linalg::multiply(fine.restriction, fine.residual, restricted);
-  apply(coarse, by_diagonal, coarse.f);
+  evaluate(coarse, coarse.f);
   for (std::size_t i = 0; i < restricted.size(); ++i) coarse.f[i] += restricted[i];
   const std::vector<double> before = coarse.p;
-  fas_cycle(levels, depth + 1, sweeps, by_diagonal);
+  fas_cycle(levels, depth + 1, sweeps);
   for (std::size_t i = 0; i < before.size(); ++i) restricted[i] = coarse.p[i] - before[i];
   linalg::multiply(fine.prolongation, restricted, correction);
   for (std::size_t i = 0; i < correction.size(); ++i) fine.p[i] += correction[i];
-  for (int k = 0; k < sweeps; ++k) sweep(fine, false, by_diagonal);
+  for (int k = 0; k < sweeps; ++k) sweep(fine, false);
+}
+
+// A coarse cell with a separated child keeps the pressure 0.
+template <class Level>
+void fix_below(const Level& fine, Level& coarse) {
+  std::fill(coarse.fixed.begin(), coarse.fixed.end(), std::uint8_t{0});
+  const CsrMatrix& p = fine.prolongation;
+  for (std::size_t i = 0; i < fine.fixed.size(); ++i) {
+    if (!fine.fixed[i] || p.row_start[i] == p.row_start[i + 1]) continue;
+    const auto begin = p.value.begin() + p.row_start[i];
+    const auto parent = std::max_element(begin, p.value.begin() + p.row_start[i + 1]) - p.value.begin();
+    coarse.fixed[at(p.column[at(parent)])] = 1;
+  }
 }
 
 // V-cycle for A p = f − b without bounds below the finest level.
@@ -164,24 +176,24 @@ template <class Level>
 void linear_cycle(std::vector<Level>& levels, std::size_t depth, int sweeps) {
   Level& fine = levels[depth];
   const bool coarsest = depth + 1 == levels.size();
-  for (int k = 0; k < (coarsest ? coarsest_sweeps : sweeps); ++k) sweep(fine, depth > 0, false);
+  for (int k = 0; k < (coarsest ? coarsest_sweeps : sweeps); ++k) sweep(fine, depth > 0);
   if (coarsest) return;
   Level& coarse = levels[depth + 1];
   linalg::multiply(fine.a, fine.p, fine.residual);
   for (std::size_t i = 0; i < fine.residual.size(); ++i) {
-    const bool resting = depth == 0 && fine.bounded[i] && fine.p[i] <= 0;  // separated: its row does not hold
-    fine.residual[i] = resting ? 0 : fine.f[i] - fine.b[i] - fine.residual[i];
+    if (depth == 0) fine.fixed[i] = fine.bounded[i] && fine.p[i] <= 0;
+    fine.residual[i] = fine.fixed[i] ? 0 : fine.f[i] - fine.b[i] - fine.residual[i];
   }
+  fix_below(fine, coarse);
   linalg::multiply(fine.restriction, fine.residual, coarse.f);
   std::fill(coarse.p.begin(), coarse.p.end(), 0.0);
   linear_cycle(levels, depth + 1, sweeps);
   std::vector<double> correction(fine.b.size());
   linalg::multiply(fine.prolongation, coarse.p, correction);
   for (std::size_t i = 0; i < correction.size(); ++i) {
-    const bool resting = depth == 0 && fine.bounded[i] && fine.p[i] <= 0;
-    if (!resting) fine.p[i] += correction[i];
+    if (!fine.fixed[i]) fine.p[i] += correction[i];
   }
-  for (int k = 0; k < sweeps; ++k) sweep(fine, depth > 0, false);
+  for (int k = 0; k < sweeps; ++k) sweep(fine, depth > 0);
 }
 
 }  // namespace
@@ -204,6 +216,14 @@ MatrixLevels<Dim>::MatrixLevels(const PressureSystem<Dim>& system, const FasOpti
   for (;;) {
     const std::size_t n = level.b.size();
     level.diagonal = linalg::diagonal(level.a);
+    level.row_scale.assign(n, 1);
+    level.fixed.assign(n, 0);
+    if (options.scaling == FasScaling::Diagonal) {
+      // R A P has a quarter of A's diagonal: what is restricted must mean the same on all levels.
+      const double quarter = std::pow(4.0, static_cast<double>(levels.size()));
+      for (std::size_t i = 0; i < n; ++i)
+        level.row_scale[i] = level.diagonal[i] > 0 ? quarter * level.diagonal[i] : 1;
+    }
     level.p.assign(n, 0);
     level.f.assign(n, 0);
     level.residual.assign(n, 0);
@@ -250,7 +270,7 @@ LcpSummary FasMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span
     return system.violation(field);
   };
   while (!record.add(take(), std::numeric_limits<double>::quiet_NaN(), field))
-    fas_cycle(matrices.levels, 0, options_.sweeps, options_.scaling == FasScaling::Diagonal);
+    fas_cycle(matrices.levels, 0, options_.sweeps);
   std::copy(field.begin(), field.end(), q.begin());
   record.finish(setup);
   return summary;
@@ -262,16 +282,12 @@ LcpSummary FullMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::spa
   LcpSummary summary;
   PressureRecord record(options, summary);
   const Stopwatch watch;
-  FasOptions choices;
-  choices.transfer = Transfer::Trilinear;
-  choices.one_sided = false;
-  choices.galerkin = false;
-  MatrixLevels<Dim> matrices(system, choices);
+  MatrixLevels<Dim> matrices(system, options_);
   const double setup = watch.seconds();
   auto& levels = matrices.levels;
   // Below the finest level everything is a correction: no right-hand side of its own.
   for (std::size_t l = 1; l < levels.size(); ++l) std::fill(levels[l].b.begin(), levels[l].b.end(), 0.0);
-  constexpr int sweeps = 4;
+  const int sweeps = options_.sweeps;
   levels[0].p = system.gather(q);
   std::vector<double> field;
   const auto take = [&] {
@@ -283,9 +299,10 @@ LcpSummary FullMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::spa
     auto& finest = levels[0];
     linalg::multiply(finest.a, finest.p, finest.residual);
     for (std::size_t i = 0; i < finest.residual.size(); ++i) {
-      const bool resting = finest.bounded[i] && finest.p[i] <= 0 && finest.residual[i] + finest.b[i] > 0;
-      finest.residual[i] = resting ? 0 : -finest.b[i] - finest.residual[i];
+      finest.fixed[i] = finest.bounded[i] && finest.p[i] <= 0 && finest.residual[i] + finest.b[i] > 0;
+      finest.residual[i] = finest.fixed[i] ? 0 : -finest.b[i] - finest.residual[i];
     }
+    for (std::size_t l = 0; l + 1 < levels.size(); ++l) fix_below(levels[l], levels[l + 1]);
     std::vector<std::vector<double>> rhs = {finest.residual};
     for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
       rhs.emplace_back(levels[l + 1].b.size());
@@ -298,9 +315,11 @@ LcpSummary FullMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::spa
       linear_cycle(levels, l, sweeps);
       std::vector<double> finer(levels[l - 1].b.size());
       linalg::multiply(levels[l - 1].prolongation, levels[l].p, finer);
+      for (std::size_t i = 0; i < finer.size(); ++i) finer[i] = levels[l - 1].fixed[i] ? 0 : finer[i];
       correction = std::move(finer);
     }
     for (std::size_t i = 0; i < correction.size(); ++i) {
+      if (finest.fixed[i]) continue;
       const double value = finest.p[i] + correction[i];
       finest.p[i] = finest.bounded[i] ? std::max(value, 0.0) : value;
     }

@@ -22,7 +22,8 @@ enum class Transfer {
 enum class FasScaling {
   AsPrinted,   // rows in 1/s, unknowns in Pa with ρ = 1, Δt = 0.01 s, as in the paper's equations
   Velocities,  // rows and unknowns in m/s, as PressureSystem has them
-  Diagonal,    // besides, every row divided by its diagonal entry on every level
+  Diagonal,  // besides, every row divided by its diagonal entry on every level (times 4 per level: R A P's is
+             // smaller)
 };
 
 struct FasOptions {
@@ -39,8 +40,8 @@ class MatrixLevels {
  public:
   struct Level {
     linalg::CsrMatrix a, prolongation, restriction;  // transfers from and to the next coarser level
-    std::vector<double> b, diagonal;
-    std::vector<std::uint8_t> bounded;
+    std::vector<double> b, diagonal, row_scale;
+    std::vector<std::uint8_t> bounded, fixed;
     std::vector<double> p, f, residual;
   };
   MatrixLevels(const PressureSystem<Dim>& system, const FasOptions& options);
@@ -61,13 +62,20 @@ class FasMultigrid final : public PressureSolver<Dim> {
 };
 
 // Full cycles of a linear multigrid for the residual equation, coarse matrices discretised directly, four
-// sweeps before and after; the inequality is seen by the finest level's sweeps alone (projected, and after
-// the correction). Our reading of Chentanez and Müller 2012 from LCP §2 and §5.
+// sweeps before and after; the inequality is seen by the finest level's sweeps (projected); cells that are
+// separated there, and coarse cells above them, keep the pressure 0 in the correction. Our reading of
+// Chentanez and Müller 2012 from LCP §2 and §5.
 template <int Dim>
 class FullMultigrid final : public PressureSolver<Dim> {
  public:
+  explicit FullMultigrid(const FasOptions& options = {Transfer::Trilinear, false, false,
+                                                      FasScaling::Velocities, 4})
+      : options_(options) {}
   optimize::complementarity::LcpSummary solve(const PressureSystem<Dim>& system, std::span<double> q,
                                               const optimize::complementarity::LcpOptions& options) override;
+
+ private:
+  FasOptions options_;
 };
 
 extern template class FasMultigrid<2>;

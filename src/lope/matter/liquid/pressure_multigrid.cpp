@@ -51,6 +51,14 @@ unsigned link_of(Links links, int direction) { return links >> 2 * direction & 3
 
 int floor_half(int x) { return x >> 1; }
 
+void make_zero(std::vector<float>& field, std::size_t size) {
+  field.resize(size);
+  parallel_chunks(size, 1 << 16, [&](std::size_t begin, std::size_t end) {
+    std::fill(field.begin() + static_cast<std::ptrdiff_t>(begin),
+              field.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
+  });
+}
+
 // Weights of a cell's donors (parent first) by what is behind the faces towards them: entry Σ link_a 3^a.
 template <int Dim>
 const auto& interpolation_weights() {
@@ -124,10 +132,7 @@ std::array<Offset, Dim + 1> donors(const Offset& fine) {
   return result;
 }
 
-template <int Dim>
-Offset sum(const Offset& a, const Offset& b) {
-  return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
-}
+Offset sum(const Offset& a, const Offset& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 
 // Offsets of Pᵀ A P, and the terms of its sums (multigrid_kernels.h).
 template <int Dim>
@@ -145,7 +150,7 @@ struct Galerkin {
     const auto support = support_of_a_coarse_cell<Dim>();
     for (const auto& u : support)
       for (const Offset& o : fine)
-        for (const Offset& donor : donors<Dim>(sum<Dim>(u.position, o))) number.emplace(donor, 0);
+        for (const Offset& donor : donors<Dim>(sum(u.position, o))) number.emplace(donor, 0);
     for (auto& [offset, index] : number) {
       index = static_cast<int>(offsets.size());
       offsets.push_back(offset);
@@ -157,7 +162,7 @@ struct Galerkin {
     for (const auto& u : support) {
       cells.push_back({place(u.field, u.position), row_of(u.position), variant_of(u.position[0])});
       for (std::size_t k = 0; k < fine.size(); ++k) {
-        const Offset column = sum<Dim>(u.position, fine[k]);
+        const Offset column = sum(u.position, fine[k]);
         const auto donor = donors<Dim>(column);
         for (int d = 0; d <= Dim; ++d) {
           const int target = number.at(donor[at(d)]);
@@ -271,7 +276,7 @@ struct PressureHierarchy<Dim>::Level {
     links.resize(at(empty) * cells);
     parent.resize(at(empty));
     for (auto& field : weight) field.resize(at(empty) * cells);
-    inverse_diagonal.assign(at(empty + 1) * cells, 0);
+    make_zero(inverse_diagonal, at(empty + 1) * cells);
   }
   std::size_t field_size() const { return at(count() + 1) * cells; }
 
@@ -323,7 +328,8 @@ template <int Dim>
 struct PressureHierarchy<Dim>::Finest {
   const PressureSystem<Dim>* system = nullptr;
   bool bounded = true;
-  std::array<std::vector<int>, 2> busy;  // bricks with unknowns, by the parity of their x
+  std::array<std::vector<int>, 1 << Dim>
+      colour;  // bricks with unknowns, by the parities of their coordinates
   std::vector<RowKind> row_kind;
   std::vector<std::uint8_t> wall, active;  // per row
   std::vector<float> r, c, bound;
@@ -344,6 +350,7 @@ struct PressureHierarchy<Dim>::Work {
   double margin = first_margin;  // of the eigenvalues' bound over the infinite grid's
   Eigen::LLT<Eigen::MatrixXd> coarsest;
   std::vector<std::int64_t> coarsest_cells;
+  std::vector<int> coarsest_columns;  // per cell and offset; −1: no unknown
   Eigen::VectorXd coarsest_vector;
 
   static constexpr int cells = BrickSet<Dim>::cells, rows = BrickSet<Dim>::rows;
@@ -375,6 +382,7 @@ struct PressureHierarchy<Dim>::Work {
   void mark(Level& coarse, const Level& fine, int brick, int row, unsigned lanes, int reach);
   void compute(std::size_t level);
   void compute_matrices(bool everything);
+  void number_coarsest();
   void factorize_coarsest();
   void sweep(bool backwards);
   void chebyshev(Level& level, bool from_zero);
@@ -395,22 +403,26 @@ void PressureHierarchy<Dim>::Work::attach(const PressureSystem<Dim>& system, boo
   finest.active.assign(bricks * rows, 0);
   for (auto* field :
        {&finest.r, &finest.c, &finest.bound, &finest.direction, &finest.direction_product, &finest.product})
-    field->assign(level.field_size(), 0);
+    make_zero(*field, level.field_size());
   finest.curvature = 0;
   parallel_for(bricks, grain<Dim>, [&](std::size_t brick) { describe_finest_brick(brick); });
   level.busy.clear();
-  for (auto& list : finest.busy) list.clear();
+  for (auto& list : finest.colour) list.clear();
   level.unknowns = system.unknowns();
   for (std::size_t brick = 0; brick < bricks; ++brick) {
     const auto* begin = &level.present[brick * rows];
     if (std::all_of(begin, begin + rows, [](std::uint8_t bits) { return bits == 0; })) continue;
     level.busy.push_back(static_cast<int>(brick));
-    finest.busy[at(level.bricks->brick(static_cast<int>(brick))[0] & 1)].push_back(static_cast<int>(brick));
+    const auto& coordinates = level.bricks->brick(static_cast<int>(brick));
+    std::size_t colour = 0;
+    for (std::size_t a = 0; a < Dim; ++a) colour |= at(coordinates[a] & 1) << a;
+    finest.colour[colour].push_back(static_cast<int>(brick));
   }
   finest.part.resize(4 * level.busy.size());
   used = 1;
   while (levels[used - 1].unknowns > options.coarsest_unknowns) add_level();
   if (used == 1) add_level();
+  number_coarsest();
 }
 
 // Kinds of rows, links, weights and the inverse diagonal of one brick.
@@ -548,8 +560,9 @@ void PressureHierarchy<Dim>::Work::add_level() {
   coarse.unknowns = 0;
   for (const std::uint8_t bits : coarse.present) coarse.unknowns += std::popcount(bits);
   assign_slots(coarse);
-  for (auto* field : {&coarse.f, &coarse.x, &coarse.x_next, &coarse.d}) field->assign(coarse.field_size(), 0);
-  for (auto& field : coarse.message) field.assign(coarse.field_size(), 0);
+  for (auto* field : {&coarse.f, &coarse.x, &coarse.x_next, &coarse.d})
+    make_zero(*field, coarse.field_size());
+  for (auto& field : coarse.message) make_zero(field, coarse.field_size());
   ++used;
 }
 
@@ -724,7 +737,7 @@ void PressureHierarchy<Dim>::Work::compute_matrices(bool everything) {
 }
 
 template <int Dim>
-void PressureHierarchy<Dim>::Work::factorize_coarsest() {
+void PressureHierarchy<Dim>::Work::number_coarsest() {
   const Level& level = levels[used - 1];
   coarsest_cells.clear();
   std::map<GridIndex<Dim>, int> number;
@@ -736,18 +749,30 @@ void PressureHierarchy<Dim>::Work::factorize_coarsest() {
       coarsest_cells.push_back(cell);
     }
   }
+  coarsest_columns.clear();
+  for (const std::int64_t cell : coarsest_cells) {
+    const GridIndex<Dim> here = level.bricks->cell(cell);
+    for (const Offset& offset : level.galerkin->offsets) {
+      GridIndex<Dim> other = here;
+      for (std::size_t axis = 0; axis < Dim; ++axis) other[axis] += offset[axis];
+      const auto found = number.find(other);
+      coarsest_columns.push_back(found == number.end() ? -1 : found->second);
+    }
+  }
+}
+
+template <int Dim>
+void PressureHierarchy<Dim>::Work::factorize_coarsest() {
+  const Level& level = levels[used - 1];
   const auto n = static_cast<Eigen::Index>(coarsest_cells.size());
+  const std::size_t size = level.step.size();
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
-  const auto& offsets = level.galerkin->offsets;
   for (Eigen::Index i = 0; i < n; ++i) {
     const std::int64_t cell = coarsest_cells[at(i)];
-    const float* a = &level.pool[at(level.slot[at(cell / 8)]) * offsets.size() * 8 + at(cell % 8)];
-    const GridIndex<Dim> here = level.bricks->cell(cell);
-    for (std::size_t k = 0; k < offsets.size(); ++k) {
-      GridIndex<Dim> other = here;
-      for (std::size_t axis = 0; axis < Dim; ++axis) other[axis] += offsets[k][axis];
-      if (const auto found = number.find(other); found != number.end()) matrix(i, found->second) += a[8 * k];
-    }
+    const float* a = &level.pool[at(level.slot[at(cell / 8)]) * size * 8 + at(cell % 8)];
+    const int* columns = &coarsest_columns[at(i) * size];
+    for (std::size_t k = 0; k < size; ++k)
+      if (columns[k] >= 0) matrix(i, columns[k]) = double{a[8 * k]};
   }
   // Regions without air and cells without free children leave rows of sum zero: a little on the diagonal
   // makes the factor exist and, since right-hand sides are compatible, changes nothing that matters.
@@ -757,18 +782,14 @@ void PressureHierarchy<Dim>::Work::factorize_coarsest() {
   coarsest_vector.resize(n);
 }
 
-// One Gauss–Seidel sweep of the finest level.
+// One Gauss–Seidel sweep of the finest level. Bricks of one colour do not touch each other's faces.
 template <int Dim>
 void PressureHierarchy<Dim>::Work::sweep(bool backwards) {
   const auto grid = fine();
   const float* bound = finest.bounded ? finest.bound.data() : nullptr;
-  for (int half = 0; half < 2; ++half) {
-    for (std::size_t stripe = 0; stripe < 2; ++stripe) {
-      const int parity = backwards ? 1 - half : half;
-      each(finest.busy[backwards ? 1 - stripe : stripe], [&](int brick) {
-        kernels.relax(grid, brick, parity, backwards, finest.r.data(), bound, finest.c.data());
-      });
-    }
+  for (std::size_t k = 0; k < finest.colour.size(); ++k) {
+    each(finest.colour[backwards ? finest.colour.size() - 1 - k : k],
+         [&](int brick) { kernels.relax(grid, brick, backwards, finest.r.data(), bound, finest.c.data()); });
   }
 }
 
@@ -876,13 +897,6 @@ std::int64_t PressureHierarchy<Dim>::update_active() {
   }
   if (changed > 0 && w.built) w.compute_matrices(false);
   return changed;
-}
-
-template <int Dim>
-std::int64_t PressureHierarchy<Dim>::active_cells() const {
-  std::int64_t count = 0;
-  for (const std::uint8_t bits : work_->finest.active) count += std::popcount(bits);
-  return count;
 }
 
 template <int Dim>

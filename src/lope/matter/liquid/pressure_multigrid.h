@@ -6,11 +6,14 @@
 // of p's.
 //
 // Transfers: a fine cell takes its value from its parent and from the parent's neighbour along each axis on
-// the side where the cell lies (weights ½, ¼, ¼ in the plane, four times ¼ in space: LCP's barycentric
-// interpolation). Each of these neighbours lies behind exactly one face of the fine cell: if that face is
+// the side where the cell lies: LCP's barycentric pattern, but with weights 0.2 for each neighbour and the
+// rest for the parent. LCP's ¼ for each neighbour maps checkerboards to 0, so that the coarse matrices are
+// nearly singular for the roughest functions and the cycle gets worse with every level; with 0.2 the energy
+// of a linear function is 4% too large, which a factor in front of every coarse right-hand side makes up for
+// (docs/pressure_multigrid.md). Each neighbour lies behind exactly one face of the fine cell: if that face is
 // closed, the donor is on the other side of a solid and is dropped, the other weights are scaled to sum 1
 // (LCP's one-sided weights); if air is behind it, the donor counts as 0. A coarse cell with one unknown child
-// is an unknown. R = Pᵀ, A_coarse = Pᵀ A P (the paper scales R by 2^−Dim; the corrections are the same).
+// is an unknown. R = Pᵀ, A_coarse = Pᵀ A P (LCP scales R by 2^−Dim; the corrections are the same).
 //
 // Truncation: cells that are active (at their bound) have no row in P, so the coarse matrices are those of
 // the free cells; set_active recomputes only the coarse rows that saw a cell whose state changed. Coarse
@@ -37,7 +40,7 @@ struct HierarchyOptions {
   int sweeps = 2;              // Gauss–Seidel sweeps before and after, finest level
   int degree = 2;              // of the Chebyshev polynomials before and after, coarser levels
   double chebyshev_ratio = 4;  // they damp the eigenvalues of D⁻¹A in [λ/ratio, λ], λ ≥ the largest
-  int coarsest_unknowns = 200;
+  int coarsest_unknowns = 120;
 };
 
 template <int Dim>
@@ -68,7 +71,6 @@ class PressureHierarchy {
   // Active cells are those whose correction is at its bound; matrices follow. Returns the number of changed
   // cells.
   std::int64_t update_active();
-  std::int64_t active_cells() const;
   // Moves p along c, or along the best combination of c and the previous direction as conjugate gradients do,
   // and forgets the previous direction if not `conjugate`. The combination must keep p ≥ −slack in wall cells
   // (what is below 0 becomes 0), else p moves along c alone: by c itself if that lowers ½ pᵀAp + bᵀp, else to

@@ -1,3 +1,4 @@
+#include <lope/base/parallel.h>
 #include <lope/base/timer.h>
 #include <lope/linalg/multigrid_cycle.h>
 #include <lope/matter/liquid/pressure_record.h>
@@ -19,22 +20,31 @@ constexpr int smallest_nested_grid = 2000;
 constexpr int nested_cycles = 3;
 constexpr double nested_tolerance = 1e-3;
 
-double largest(std::span<const double> values) {
-  double result = 0;
-  for (const double value : values) result = std::max(result, std::abs(value));
-  return result;
-}
+constexpr std::size_t cell_grain = 1 << 15;
 
 // q into a padded field, 0 where there is no unknown; wall cells not below 0 if `bounded`.
 template <int Dim>
 void take_start(const PressureSystem<Dim>& system, bool bounded, std::span<const double> q, std::size_t size,
                 std::vector<double>& field) {
-  field.assign(size, 0);
-  for (const std::int64_t cell : system.unknown_cells()) {
-    const auto i = static_cast<std::size_t>(cell);
-    const double value = std::isfinite(q[i]) ? q[i] : 0.0;
-    field[i] = bounded && system.kind()[i] == CellKind::Wall ? std::max(value, 0.0) : value;
-  }
+  field.resize(size);
+  const auto kind = system.kind();
+  parallel_for(size, cell_grain, [&](std::size_t i) {
+    const bool unknown = i < q.size() && system.is_unknown(i) && std::isfinite(q[i]);
+    field[i] = !unknown ? 0 : bounded && kind[i] == CellKind::Wall ? std::max(q[i], 0.0) : q[i];
+  });
+}
+
+void give_result(std::span<const double> field, std::span<double> q) {
+  parallel_for(q.size(), cell_grain, [&](std::size_t i) { q[i] = field[i]; });
+}
+
+double largest(std::span<const double> values) {
+  const double found = parallel_max(values.size(), cell_grain, [&](std::size_t begin, std::size_t end) {
+    double result = 0;
+    for (std::size_t i = begin; i < end; ++i) result = std::max(result, std::abs(values[i]));
+    return result;
+  });
+  return std::max(found, 0.0);
 }
 
 }  // namespace
@@ -46,7 +56,7 @@ template <int Dim>
 LcpSummary TruncatedMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
                                           const LcpOptions& options) {
   LcpSummary summary;
-  const bool cold = std::all_of(q.begin(), q.end(), [](double value) { return value == 0; });
+  const bool cold = largest(q) == 0;
   iterate(system, 0, cold, q, options, summary);
   return summary;
 }
@@ -96,7 +106,7 @@ void TruncatedMultigrid<Dim>::iterate(const PressureSystem<Dim>& system, std::si
     hierarchy.move(grid.p, changed == 0, 0.1 * options.tolerance);
     defect = hierarchy.defect(grid.p);
   }
-  std::copy_n(grid.p.begin(), q.size(), q.begin());
+  give_result(grid.p, q);
   record.finish(setup);
 }
 
@@ -121,7 +131,7 @@ LcpSummary LinearMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::s
     hierarchy_.move(p_, true, 0);
     defect = hierarchy_.defect(p_);
   }
-  std::copy_n(p_.begin(), q.size(), q.begin());
+  give_result(p_, q);
   record.finish(setup);
   return summary;
 }

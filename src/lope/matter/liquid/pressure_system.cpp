@@ -238,7 +238,14 @@ void PressureSystem<Dim>::weigh(const PressureGrid<Dim>& grid) {
     }
   });
   for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t) {
+    const auto begin = kind_.begin() + steps.first();
+    const bool wet =
+        std::any_of(begin, begin + BrickSet<Dim>::cells, [](CellKind k) { return k >= CellKind::Liquid; });
     for (int a = 0; a < Dim; ++a) {
+      if (!wet) {
+        std::fill_n(coupling_[at(a)].begin() + steps.first(), BrickSet<Dim>::cells, 0.0f);
+        continue;
+      }
       for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
         const std::size_t cell = at(steps.first() + local);
         const auto low = steps.next(local, a, -1);

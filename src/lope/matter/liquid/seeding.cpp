@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace lope::matter::liquid {
 namespace {
 
-constexpr double calm_depth = 2.0;  // cells below the surface in which the lattice stays regular
-constexpr double jitter = 0.1;      // of the lattice's spacing, to either side
-constexpr double fitted_rows = 8;   // below a flat face, over which the lattice is shifted to fit it
+constexpr double calm_depth = 2.0;    // cells below the surface in which the lattice stays regular
+constexpr double jitter = 0.1;        // of the lattice's spacing, to either side
+constexpr double emitter_gap = 0.95;  // of the spacing, that a new particle keeps from others
+constexpr double fitted_rows = 8;     // below a flat face, over which the lattice is shifted to fit it
 
 // Visits the centres of the sub-cells of a box, brick by brick, without those bricks that the shape leaves
 // empty. visit(sub-cell's number as integers, its centre).
@@ -54,11 +55,11 @@ void each_sub_cell(const Grid<Dim>& grid, const geometry::LevelSet& shape, const
 
 // How far it is from a point inside a shape to its surface along a direction; infinite beyond `most`.
 double way_out(const geometry::LevelSet& shape, const Vec3& x, const Vec3& direction, double most) {
-  const double touching = 1e-6 * most;
+  const double touching = 1e-6 * most, shortest_step = 1e-3 * most;  // the latter along a face very near
   for (double way = 0; way <= most;) {
     const double depth = -shape.value(x + way * direction);
     if (depth <= touching) return way;
-    way += depth;
+    way += std::max(depth, shortest_step);
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -128,7 +129,7 @@ std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, c
 template <int Dim>
 std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
                          const geometry::Bounds& region, const Solids& solids, const Seeding& seeding,
-                         const Vec3& velocity, std::uint64_t round, Particles<Dim>& particles) {
+                         const Vec3& velocity, Particles<Dim>& particles) {
   const double spacing = grid.dx / seeding.per_axis;
   const auto sub_cell_of = [&](const Vec<Dim>& x) {
     geometry::GridIndex<Dim> number;
@@ -138,33 +139,39 @@ std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
   };
   const double half = 0.5 * geometry::BrickSet<Dim>::side * grid.dx,
                reach = half * std::sqrt(1.0 * Dim) + grid.dx;
-  std::unordered_set<std::uint64_t> taken;
+  std::unordered_multimap<std::uint64_t, Vec<Dim>> near;  // particles in and around the emitter by sub-cell
   for (int b = 0; b < grid.bricks->count(); ++b) {
     const auto k = static_cast<std::size_t>(b);
     if (grid.begin(k) == grid.end(k)) continue;
     const Vec<Dim> corner = grid.corner(grid.bricks->first_cell(b));
     if (shape.value(in_space<Dim>(corner + Vec<Dim>::Constant(half))) > reach) continue;
     for (std::uint32_t i = grid.begin(k); i < grid.end(k); ++i) {
-      taken.insert(sub_cell_key<Dim>(sub_cell_of(particles.x[i])));
+      near.emplace(sub_cell_key<Dim>(sub_cell_of(particles.x[i])), particles.x[i]);
       if (shape.value(in_space<Dim>(particles.x[i])) > 0) continue;
       particles.v[i] = velocity.template head<Dim>();
       particles.affine[i].setZero();
     }
   }
+  const auto has_room = [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& x) {
+    constexpr int around = Dim == 2 ? 9 : 27;
+    for (int k = 0; k < around; ++k) {
+      geometry::GridIndex<Dim> other = number;
+      int rest = k;
+      for (std::size_t a = 0; a < Dim; ++a, rest /= 3) other[a] += rest % 3 - 1;
+      const auto [begin, end] = near.equal_range(sub_cell_key<Dim>(other));
+      for (auto it = begin; it != end; ++it) {
+        if ((it->second - x).norm() < emitter_gap * spacing) return false;
+      }
+    }
+    return true;
+  };
   const std::size_t before = particles.size();
-  each_sub_cell(
-      grid, shape, region, seeding.per_axis, [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& at) {
-        if (shape.value(in_space<Dim>(at)) > 0) return;
-        const std::uint64_t key = sub_cell_key<Dim>(number);
-        if (taken.contains(key)) return;
-        Vec<Dim> x = at;
-        for (int a = 0; a < Dim; ++a) {
-          x[a] += 0.5 * jitter * spacing *
-                  (2 * random_unit(seeding.seed + round, 3 * key + static_cast<std::uint64_t>(a)) - 1);
-        }
-        if (!solids.empty() && solids.distance(in_space<Dim>(x)) <= 0) return;
-        particles.add(x, velocity.template head<Dim>());
-      });
+  each_sub_cell(grid, shape, region, seeding.per_axis,
+                [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& x) {
+                  if (shape.value(in_space<Dim>(x)) > 0 || !has_room(number, x)) return;
+                  if (!solids.empty() && solids.distance(in_space<Dim>(x)) <= 0) return;
+                  particles.add(x, velocity.template head<Dim>());
+                });
   return particles.size() - before;
 }
 
@@ -175,10 +182,8 @@ template std::size_t fill_shape<3>(const Grid<3>&, const geometry::LevelSet&, co
                                    std::span<const geometry::LevelSetPtr>, const Solids&, const Seeding&,
                                    const std::function<Vec3(const Vec3&)>&, Particles<3>&);
 template std::size_t feed_emitter<2>(const Grid<2>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                     const Solids&, const Seeding&, const Vec3&, std::uint64_t,
-                                     Particles<2>&);
+                                     const Solids&, const Seeding&, const Vec3&, Particles<2>&);
 template std::size_t feed_emitter<3>(const Grid<3>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                     const Solids&, const Seeding&, const Vec3&, std::uint64_t,
-                                     Particles<3>&);
+                                     const Solids&, const Seeding&, const Vec3&, Particles<3>&);
 
 }  // namespace lope::matter::liquid

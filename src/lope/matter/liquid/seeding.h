@@ -27,11 +27,12 @@ std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, c
                        const Seeding& seeding, const std::function<Vec3(const Vec3&)>& velocity,
                        Particles<Dim>& particles);
 
-// Keeps an emitter full: its particles get its velocity, and one is put into each of its empty sub-cells. The
-// particles must be binned in `grid`. Returns how many were added; they are not binned.
+// Keeps an emitter full: its particles get its velocity, and those of its lattice points that are a spacing
+// away from all particles get a new one. The particles must be binned in `grid`. Returns how many were added;
+// they are not binned.
 template <int Dim>
 std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
                          const geometry::Bounds& region, const Solids& solids, const Seeding& seeding,
-                         const Vec3& velocity, std::uint64_t round, Particles<Dim>& particles);
+                         const Vec3& velocity, Particles<Dim>& particles);
 
 }  // namespace lope::matter::liquid

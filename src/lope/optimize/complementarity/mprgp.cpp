@@ -78,11 +78,15 @@ class Run {
   }
   bool at_bound(std::size_t i) const { return problem_.bounded[i] != 0 && p_[i] <= 0; }
 
-  // Records, and replaces the recursive gradient by the true one.
+  // The true gradient in place of the recursive one; the objective there.
+  double renew_gradient() {
+    linalg::multiply(problem_.a, p_, g_);
+    linalg::combine(1, problem_.b, 1, g_);
+    return lcp_objective(problem_, p_, g_);
+  }
   double evaluate() {
-    const double residual = recorder_.record();
-    linalg::copy(recorder_.w(), g_);
-    return residual;
+    objective_ = renew_gradient();
+    return recorder_.record(g_);
   }
 
   // Makes the preconditioner that of the current face.
@@ -132,37 +136,57 @@ class Run {
     linalg::copy(z_, d_);
   }
 
-  // One step of CG on the face if it is feasible; otherwise to the boundary and a projected gradient step,
-  // and false.
+  // One step of CG on the face if it is feasible; otherwise an expansion, and false.
   bool conjugate_step() {
     linalg::multiply(problem_.a, d_, ad_);
     recorder_.count_inner(1);
     const double curvature = linalg::dot(d_, ad_);
     const double length = gz_ / curvature;
-    const double feasible = -parallel_max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    const double feasible = feasible_length();
+    if (!(curvature > 0) || length > feasible) {
+      expand(curvature > 0 ? length : feasible, feasible);
+      return false;
+    }
+    linalg::combine(-length, d_, 1, p_);
+    linalg::combine(-length, ad_, 1, g_);
+    objective_ -= 0.5 * length * gz_;
+    const double before = gz_;
+    precondition();
+    linalg::combine(1, z_, gz_ / before, d_);
+    return true;
+  }
+
+  // How far p − t d stays feasible.
+  double feasible_length() const {
+    return -parallel_max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
       double largest = -std::numeric_limits<double>::infinity();
       for (std::size_t i = begin; i < end; ++i) {
         if (problem_.bounded[i] != 0 && d_[i] > 0) largest = std::max(largest, -p_[i] / d_[i]);
       }
       return largest;
     });
-    if (curvature > 0 && length <= feasible) {
-      linalg::combine(-length, d_, 1, p_);
-      parallel_for(p_.size(), grain, [&](std::size_t i) { g_[i] -= length * ad_[i]; });
-      const double before = gz_;
-      precondition();
-      linalg::combine(1, z_, gz_ / before, d_);
-      return true;
-    }
-    if (!std::isfinite(feasible)) return false;
-    linalg::combine(-feasible, d_, 1, p_);
+  }
+
+  // The whole CG step, projected, if that lowers the objective; otherwise to the boundary and a projected
+  // gradient step.
+  void expand(double length, double feasible) {
+    if (!std::isfinite(length)) return;
+    start_.assign(p_.begin(), p_.end());
+    linalg::combine(-length, d_, 1, p_);
+    project();
+    if (renew_gradient() < objective_) return;
+    linalg::add_scaled(start_, -feasible, d_, p_);
+    renew_gradient();
     parallel_for(p_.size(), grain, [&](std::size_t i) {
-      g_[i] -= feasible * ad_[i];
-      if (fixed_[i] != 0) return;
-      const double next = p_[i] - step_ * g_[i];
-      p_[i] = problem_.bounded[i] != 0 ? std::max(next, 0.0) : next;
+      if (fixed_[i] == 0) p_[i] -= step_ * g_[i];
     });
-    return false;
+    project();
+  }
+
+  void project() {
+    parallel_for(p_.size(), grain, [&](std::size_t i) {
+      if (problem_.bounded[i] != 0) p_[i] = std::max(p_[i], 0.0);
+    });
   }
 
   bool small_gradient() const {
@@ -184,6 +208,8 @@ class Run {
   std::vector<std::uint8_t> fixed_;
   double step_;
   double gz_ = 0;
+  double objective_ = 0;
+  std::vector<double> start_;
   int steps_ = 0;
 };
 

@@ -7,6 +7,10 @@
 // Symbols: g = Ap + b; φ the part of g on free rows; β the part at the bound that points inwards; Γ = 1;
 // projected steps have length 1.9/‖A‖₁ ≤ 2/‖A‖₂.
 //
+// Deviation: where a CG step leaves the feasible set, the whole step is projected first (the projected CG
+// step of Kružík et al. 2020), and only if that does not lower the objective the original expansion is taken.
+// It changes more of the face at once, which counts where the preconditioner has to follow.
+//
 // Preconditioned on the face (Dostál, Domorádová & Sadowská 2011) with any MaskedInverse, which follows the
 // face.
 #pragma once

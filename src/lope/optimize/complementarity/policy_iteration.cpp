@@ -47,25 +47,123 @@ std::vector<std::uint8_t> first_policy(const MixedLcp& problem, linalg::ConstVec
   return policy;
 }
 
-// The inverse of A + ρΠ, nearly block diagonal because ρ is large.
-class PenalizedInverse final : public linalg::LinearInverse {
+// Rows that separate have p = 0 and leave the system: (ΛAΛ + I − Λ) p = −Λb.
+class PolicyRule final : public linalg::LinearInverse {
  public:
-  PenalizedInverse(linalg::MaskedInverse& free, linalg::RowFlags penalized, double rho)
-      : free_(free), penalized_(penalized), rho_(rho) {}
-  void apply(linalg::ConstVector r, linalg::Vector z) override {
-    free_.apply(r, z);
-    parallel_for(r.size(), grain, [&](std::size_t i) {
-      if (penalized_[i] != 0) z[i] = r[i] / rho_;
-    });
+  PolicyRule(const MixedLcp& problem, linalg::MaskedInverse& inverse)
+      : problem_(problem), inverse_(inverse) {}
+
+  void set_rows(linalg::RowFlags separated) { separated_ = separated; }
+  void adjust_start(linalg::Vector p) const { clear_separated(p); }
+  // y = A x becomes the product with this rule's matrix.
+  void complete_product(linalg::ConstVector, linalg::Vector y) const { clear_separated(y); }
+  void complete_right(linalg::Vector right) const { clear_separated(right); }
+  std::vector<std::uint8_t> next_rows(linalg::ConstVector p, linalg::ConstVector w) const {
+    return policy_at(problem_, p, w);
   }
-  bool is_linear() const override { return free_.is_linear(); }
-  bool is_symmetric() const override { return free_.is_symmetric(); }
+  void apply(linalg::ConstVector r, linalg::Vector z) override { inverse_.apply(r, z); }
+  bool is_linear() const override { return inverse_.is_linear(); }
+  bool is_symmetric() const override { return inverse_.is_symmetric(); }
 
  private:
-  linalg::MaskedInverse& free_;
-  linalg::RowFlags penalized_;
-  double rho_;
+  void clear_separated(linalg::Vector x) const {
+    parallel_for(x.size(), grain, [&](std::size_t i) {
+      if (separated_[i] != 0) x[i] = 0;
+    });
+  }
+
+  const MixedLcp& problem_;
+  linalg::MaskedInverse& inverse_;
+  linalg::RowFlags separated_;
 };
+
+// Rows that separate are penalised: (A + ρΠ) p = −b. The inverse is nearly block diagonal because ρ is large.
+class PenaltyRule final : public linalg::LinearInverse {
+ public:
+  PenaltyRule(const MixedLcp& problem, linalg::MaskedInverse& inverse, double rho)
+      : problem_(problem), inverse_(inverse), rho_(rho), w_(problem.size()) {}
+
+  void set_rows(linalg::RowFlags penalized) { penalized_ = penalized; }
+  // A penalised row's equation is solved for p_i at once: starting from its old value would make the first
+  // residual ρ times that value.
+  void adjust_start(linalg::Vector p) {
+    linalg::multiply(problem_.a, p, w_);
+    for_penalized(p.size(), [&](std::size_t i) { p[i] = -(problem_.b[i] + w_[i]) / rho_; });
+  }
+  void complete_product(linalg::ConstVector x, linalg::Vector y) const {
+    for_penalized(y.size(), [&](std::size_t i) { y[i] += rho_ * x[i]; });
+  }
+  void complete_right(linalg::Vector) const {}
+  std::vector<std::uint8_t> next_rows(linalg::ConstVector p, linalg::ConstVector) const {
+    std::vector<std::uint8_t> rows(p.size());
+    for (std::size_t i = 0; i < p.size(); ++i) rows[i] = problem_.bounded[i] != 0 && p[i] < 0;
+    return rows;
+  }
+  void apply(linalg::ConstVector r, linalg::Vector z) override {
+    inverse_.apply(r, z);
+    for_penalized(z.size(), [&](std::size_t i) { z[i] = r[i] / rho_; });
+  }
+  bool is_linear() const override { return inverse_.is_linear(); }
+  bool is_symmetric() const override { return inverse_.is_symmetric(); }
+
+ private:
+  template <class Body>
+  void for_penalized(std::size_t size, const Body& body) const {
+    parallel_for(size, grain, [&](std::size_t i) {
+      if (penalized_[i] != 0) body(i);
+    });
+  }
+
+  const MixedLcp& problem_;
+  linalg::MaskedInverse& inverse_;
+  double rho_;
+  linalg::RowFlags penalized_;
+  std::vector<double> w_;
+};
+
+// Guesses rows, solves the rule's system for the change of p, guesses again.
+template <class Rule>
+LcpSummary guess_and_solve(const MixedLcp& problem, linalg::MaskedInverse& inverse,
+                           linalg::ConjugateGradient& cg, Rule rule, double forcing, linalg::Vector p,
+                           const LcpOptions& options) {
+  const linalg::CsrMatrix& a = problem.a;
+  LcpRecorder recorder(problem, p, options);
+  double residual = recorder.record();
+  if (residual <= options.tolerance) return recorder.converged();
+  {
+    const ScopedTimer timer(recorder.setup());
+    if (!inverse.set_matrix(a)) return recorder.failed(not_definite);
+  }
+  std::vector<std::uint8_t> rows = first_policy(problem, p, recorder.w(), options);
+  std::vector<double> right(p.size()), change(p.size());
+  InnerTolerance inner(options.tolerance, forcing);
+  const linalg::LinearOperator product = [&](linalg::ConstVector x, linalg::Vector y) {
+    linalg::multiply(a, x, y);
+    rule.complete_product(x, y);
+  };
+  while (recorder.iterations() < limit_of(options) &&
+         recorder.inner_iterations() < options.max_inner_iterations) {
+    {
+      const ScopedTimer timer(recorder.setup());
+      if (!inverse.set_fixed(rows)) return recorder.failed(not_definite);
+    }
+    rule.set_rows(rows);
+    rule.adjust_start(p);
+    product(p, right);
+    parallel_for(p.size(), grain, [&](std::size_t i) { right[i] = -problem.b[i] - right[i]; });
+    rule.complete_right(right);
+    const linalg::CgOptions inner_options = cg_options(inner.next(residual), options, recorder);
+    recorder.count_inner(cg.solve(product, rule, right, change, inner_options).iterations);
+    linalg::combine(1, change, 1, p);
+    recorder.count_iteration();
+    residual = recorder.record();
+    if (residual <= options.tolerance) return recorder.converged();
+    if (!std::isfinite(residual))
+      return recorder.failed("a linear solve broke down: the residual is not a number");
+    rows = rule.next_rows(p, recorder.w());
+  }
+  return recorder.out_of_iterations(recorder.iterations());
+}
 
 }  // namespace
 
@@ -73,102 +171,17 @@ PolicyIteration::PolicyIteration(std::unique_ptr<linalg::MaskedInverse> inverse,
     : inverse_(std::move(inverse)), options_(options) {}
 
 LcpSummary PolicyIteration::solve(linalg::Vector p, const LcpOptions& options) {
-  const linalg::CsrMatrix& a = problem_->a;
-  LcpRecorder recorder(*problem_, p, options);
-  double residual = recorder.record();
-  if (residual <= options.tolerance) return recorder.converged();
-  {
-    const ScopedTimer timer(recorder.setup());
-    if (!inverse_->set_matrix(a)) return recorder.failed(not_definite);
-  }
-  std::vector<std::uint8_t> policy = first_policy(*problem_, p, recorder.w(), options);
-  std::vector<double> right(p.size());
-  std::vector<double> change(p.size());
-  InnerTolerance inner(options.tolerance, options_.forcing);
-  const linalg::LinearOperator masked = [&](linalg::ConstVector x, linalg::Vector y) {
-    linalg::multiply(a, x, y);
-    parallel_for(y.size(), grain, [&](std::size_t i) {
-      if (policy[i] != 0) y[i] = 0;
-    });
-  };
-  while (recorder.iterations() < limit_of(options) &&
-         recorder.inner_iterations() < options.max_inner_iterations) {
-    {
-      const ScopedTimer timer(recorder.setup());
-      if (!inverse_->set_fixed(policy)) return recorder.failed(not_definite);
-    }
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      if (policy[i] != 0) p[i] = 0;
-    }
-    linalg::multiply(a, p, right);
-    parallel_for(p.size(), grain,
-                 [&](std::size_t i) { right[i] = policy[i] != 0 ? 0 : -problem_->b[i] - right[i]; });
-    const double tolerance = inner.next(residual);
-    const linalg::CgSummary solved =
-        cg_.solve(masked, *inverse_, right, change, cg_options(tolerance, options, recorder));
-    linalg::combine(1, change, 1, p);
-    recorder.count_iteration();
-    recorder.count_inner(solved.iterations);
-    residual = recorder.record();
-    if (residual <= options.tolerance) return recorder.converged();
-    if (!std::isfinite(residual))
-      return recorder.failed("a linear solve broke down: the residual is not a number");
-    policy = policy_at(*problem_, p, recorder.w());
-  }
-  return recorder.out_of_iterations(recorder.iterations());
+  return guess_and_solve(*problem_, *inverse_, cg_, PolicyRule(*problem_, *inverse_), options_.forcing, p,
+                         options);
 }
 
 PenaltyMethod::PenaltyMethod(std::unique_ptr<linalg::MaskedInverse> inverse, const PolicyOptions& options)
     : inverse_(std::move(inverse)), options_(options) {}
 
 LcpSummary PenaltyMethod::solve(linalg::Vector p, const LcpOptions& options) {
-  const linalg::CsrMatrix& a = problem_->a;
   const double rho = 1e3 / options.tolerance;
-  LcpRecorder recorder(*problem_, p, options);
-  double residual = recorder.record();
-  if (residual <= options.tolerance) return recorder.converged();
-  {
-    const ScopedTimer timer(recorder.setup());
-    if (!inverse_->set_matrix(a)) return recorder.failed(not_definite);
-  }
-  std::vector<std::uint8_t> penalized = first_policy(*problem_, p, recorder.w(), options);
-  std::vector<double> right(p.size());
-  std::vector<double> change(p.size());
-  InnerTolerance inner(options.tolerance, options_.forcing);
-  PenalizedInverse inverse(*inverse_, penalized, rho);
-  const linalg::LinearOperator matrix = [&](linalg::ConstVector x, linalg::Vector y) {
-    linalg::multiply(a, x, y);
-    parallel_for(y.size(), grain, [&](std::size_t i) {
-      if (penalized[i] != 0) y[i] += rho * x[i];
-    });
-  };
-  while (recorder.iterations() < limit_of(options) &&
-         recorder.inner_iterations() < options.max_inner_iterations) {
-    {
-      const ScopedTimer timer(recorder.setup());
-      if (!inverse_->set_fixed(penalized)) return recorder.failed(not_definite);
-    }
-    // A penalised row's equation is solved for p_i at once: starting from its old value would make the first
-    // residual ρ times that value.
-    linalg::multiply(a, p, right);
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      if (penalized[i] != 0) p[i] = -(problem_->b[i] + right[i]) / rho;
-    }
-    matrix(p, right);
-    parallel_for(p.size(), grain, [&](std::size_t i) { right[i] = -problem_->b[i] - right[i]; });
-    const double tolerance = inner.next(residual);
-    const linalg::CgSummary solved =
-        cg_.solve(matrix, inverse, right, change, cg_options(tolerance, options, recorder));
-    linalg::combine(1, change, 1, p);
-    recorder.count_iteration();
-    recorder.count_inner(solved.iterations);
-    residual = recorder.record();
-    if (residual <= options.tolerance) return recorder.converged();
-    if (!std::isfinite(residual))
-      return recorder.failed("a linear solve broke down: the residual is not a number");
-    for (std::size_t i = 0; i < p.size(); ++i) penalized[i] = problem_->bounded[i] != 0 && p[i] < 0;
-  }
-  return recorder.out_of_iterations(recorder.iterations());
+  return guess_and_solve(*problem_, *inverse_, cg_, PenaltyRule(*problem_, *inverse_, rho), options_.forcing,
+                         p, options);
 }
 
 LinearSolve::LinearSolve(std::unique_ptr<linalg::MaskedInverse> inverse) : inverse_(std::move(inverse)) {}

@@ -65,18 +65,23 @@ std::vector<Part> describe_parts(const MixedLcp& problem, const std::vector<int>
 
 }  // namespace
 
+double lcp_residual_of(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w) {
+  if (problem.size() == 0) return 0;
+  return parallel_max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double residual = row_residual(problem.bounded[i] != 0, p[i], w[i]);
+      if (std::isnan(p[i]) || std::isnan(w[i])) return std::numeric_limits<double>::quiet_NaN();
+      largest = std::max(largest, residual);
+    }
+    return largest;
+  });
+}
+
 double lcp_residual(const MixedLcp& problem, linalg::ConstVector p, linalg::Vector w) {
   linalg::multiply(problem.a, p, w);
-  return std::max(0.0, parallel_max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
-                    double largest = 0;
-                    for (std::size_t i = begin; i < end; ++i) {
-                      w[i] += problem.b[i];
-                      const double residual = row_residual(problem.bounded[i] != 0, p[i], w[i]);
-                      if (!(residual <= largest)) largest = residual;
-                      if (std::isnan(residual)) return residual;
-                    }
-                    return largest;
-                  }));
+  linalg::combine(1, problem.b, 1, w);
+  return lcp_residual_of(problem, p, w);
 }
 
 double lcp_residual(const MixedLcp& problem, linalg::ConstVector p) {

@@ -44,6 +44,8 @@ inline double row_residual(bool bounded, double p, double w) {
 // The stopping measure: the largest row_residual (NaN if p holds one). `w` receives Ap + b.
 double lcp_residual(const MixedLcp& problem, linalg::ConstVector p, linalg::Vector w);
 double lcp_residual(const MixedLcp& problem, linalg::ConstVector p);
+// The same from w = Ap + b.
+double lcp_residual_of(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w);
 // ½ pᵀA p + bᵀp, from w = Ap + b.
 double lcp_objective(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w);
 // Largest −p_i over S (0 if none is negative): how far p is from the feasible set.
@@ -66,8 +68,8 @@ struct LcpOptions {
   // Which rows of S were separated (1: p_i = 0) in the solution that this one resembles, in this problem's
   // numbering. Empty: none known, a cold start. Solvers with a policy start from it instead of deriving one
   // from p.
-  std::span<const std::uint8_t> policy;
-  LcpObserver observer;
+  std::span<const std::uint8_t> policy = {};
+  LcpObserver observer = {};
 };
 
 struct LcpSummary {

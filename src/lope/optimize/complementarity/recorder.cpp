@@ -11,9 +11,14 @@ LcpRecorder::LcpRecorder(const MixedLcp& problem, linalg::Vector p, const LcpOpt
     : problem_(problem), p_(p), options_(options), linear_(linear), w_(problem.size()) {}
 
 double LcpRecorder::record() {
-  double residual = lcp_residual(problem_, p_, w_);
-  if (linear_) residual = linalg::max_block_norm(w_, 1);
-  const LcpIteration iteration{summary_.iterations, residual, lcp_objective(problem_, p_, w_), pending_inner_,
+  const double residual = lcp_residual(problem_, p_, w_);
+  return remember(linear_ ? linalg::max_block_norm(w_, 1) : residual, w_);
+}
+
+double LcpRecorder::record(linalg::ConstVector w) { return remember(lcp_residual_of(problem_, p_, w), w); }
+
+double LcpRecorder::remember(double residual, linalg::ConstVector w) {
+  const LcpIteration iteration{summary_.iterations, residual, lcp_objective(problem_, p_, w), pending_inner_,
                                watch_.seconds()};
   pending_inner_ = 0;
   if (summary_.history.empty()) summary_.initial_residual = residual;

@@ -17,6 +17,8 @@ class LcpRecorder {
 
   // Evaluates and records the iterate; returns its residual.
   double record();
+  // The same for a solver that has w = Ap + b of the iterate already.
+  double record(linalg::ConstVector w);
   // Ap + b at the last recorded iterate.
   linalg::Vector w() { return w_; }
   void count_iteration() { ++summary_.iterations; }
@@ -36,6 +38,7 @@ class LcpRecorder {
   LcpSummary out_of_iterations(int limit);
 
  private:
+  double remember(double residual, linalg::ConstVector w);
   LcpSummary finish(Outcome outcome, std::string reason);
 
   const MixedLcp& problem_;

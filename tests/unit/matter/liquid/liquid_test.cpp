@@ -173,8 +173,13 @@ TEST(Liquid, KeepsItsParticlesInTheTankAndItsVolume) {
   for (const Vec2& x : flat(result.state).x) {
     ASSERT_TRUE((x.array() >= 0).all() && (x.array() <= 1).all()) << x.transpose();
   }
-  const double first = result.reports.front().covered_volume, last = result.reports.back().covered_volume;
-  EXPECT_NEAR(last, first, 0.03 * first);
+  // An even lattice covers some 3 % more than the same number of particles after a splash; once the liquid
+  // has calmed down, nothing drifts.
+  const auto covered = [&](std::size_t step) { return result.reports[step].covered_volume; };
+  EXPECT_NEAR(covered(149), covered(0), 0.04 * covered(0));
+  for (std::size_t step = 100; step < 150; ++step) {
+    EXPECT_NEAR(covered(step), covered(100), 0.01 * covered(100)) << step;
+  }
 }
 
 TEST(Liquid, EnergyOnlyFalls) {

@@ -150,7 +150,7 @@ TEST(Surface, FlatSurfaceIsWhereItIs) {
       const auto cell = grid.bricks->cell(static_cast<std::int64_t>(i));
       if (cell[0] < 4 || cell[0] > 15 || cell[1] < 0) continue;
       const double expected = (cell[1] + 0.5) * grid.dx - height;
-      if (std::abs(expected) > 0.8 * grid.dx) continue;
+      if (std::abs(expected) > 0.6 * grid.dx) continue;
       EXPECT_NEAR(distance[i], expected, 0.1 * grid.dx);
     }
   }

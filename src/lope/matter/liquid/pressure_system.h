@@ -53,7 +53,7 @@ struct PressureGrid {
 
 struct PressureOptions {
   bool separating = true;  // false: walls hold the liquid (S is empty, the equations are linear)
-  double smallest_opening = 1e-3;
+  double smallest_opening = 0.05;
   double smallest_theta = 1e-2;
 };
 

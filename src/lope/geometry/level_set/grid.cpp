@@ -1,5 +1,6 @@
 // With particle_surface.cpp, the sources that see OpenVDB.
 #include <lope/geometry/level_set/grid.h>
+#include <lope/geometry/level_set/grid_surface.h>
 #include <lope/geometry/surface_check.h>
 
 #include <array>
@@ -13,7 +14,6 @@
 #include <Eigen/Dense>
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/MeshToVolume.h>
-#include <openvdb/tools/VolumeToMesh.h>
 
 namespace lope::geometry {
 
@@ -80,24 +80,7 @@ class GridSet final : public LevelSet {
   bool is_exact() const override { return false; }
   Bounds bounds() const override { return bounds_; }
 
-  Mesh surface(const SurfaceOptions&) const override {
-    std::vector<openvdb::Vec3s> points;
-    std::vector<openvdb::Vec3I> triangles;
-    std::vector<openvdb::Vec4I> quads;
-    openvdb::tools::volumeToMesh(*grid_, points, triangles, quads, 0.0);
-    Mesh mesh;
-    for (const openvdb::Vec3s& p : points) mesh.vertices.emplace_back(p.x(), p.y(), p.z());
-    // OpenVDB's faces turn clockwise seen from outside.
-    const auto add = [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-      mesh.triangles.push_back({static_cast<int>(a), static_cast<int>(c), static_cast<int>(b)});
-    };
-    for (const openvdb::Vec3I& t : triangles) add(t[0], t[1], t[2]);
-    for (const openvdb::Vec4I& q : quads) {
-      add(q[0], q[1], q[2]);
-      add(q[0], q[2], q[3]);
-    }
-    return mesh;
-  }
+  Mesh surface(const SurfaceOptions&) const override { return grid_surface(*grid_); }
 
  private:
   // Indices that are numbers and fit: everything else is far outside.

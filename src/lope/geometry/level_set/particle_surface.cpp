@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/geometry/level_set/grid_surface.h>
 #include <lope/geometry/level_set/particle_surface.h>
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/LevelSetRebuild.h>
-#include <openvdb/tools/VolumeToMesh.h>
 
 namespace lope::geometry {
 namespace {
@@ -439,26 +439,7 @@ Expected<ParticleSurface> ParticleSurface::create(std::span<const Vec3> particle
   }
 }
 
-Mesh ParticleSurface::mesh() const {
-  std::vector<openvdb::Vec3s> points;
-  std::vector<openvdb::Vec3I> triangles;
-  std::vector<openvdb::Vec4I> quads;
-  openvdb::tools::volumeToMesh(*state_->grid, points, triangles, quads, 0.0);
-  Mesh mesh;
-  mesh.vertices.reserve(points.size());
-  mesh.triangles.reserve(triangles.size() + 2 * quads.size());
-  for (const openvdb::Vec3s& p : points) mesh.vertices.emplace_back(p.x(), p.y(), p.z());
-  // OpenVDB's faces turn clockwise seen from outside.
-  const auto add = [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    mesh.triangles.push_back({static_cast<int>(a), static_cast<int>(c), static_cast<int>(b)});
-  };
-  for (const openvdb::Vec3I& t : triangles) add(t[0], t[1], t[2]);
-  for (const openvdb::Vec4I& q : quads) {
-    add(q[0], q[1], q[2]);
-    add(q[0], q[2], q[3]);
-  }
-  return mesh;
-}
+Mesh ParticleSurface::mesh() const { return grid_surface(*state_->grid); }
 
 std::vector<double> ParticleSurface::carry(std::span<const double> values,
                                            std::span<const Vec3> points) const {

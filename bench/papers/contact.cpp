@@ -1,7 +1,7 @@
 // OPT Fig. 15 for the scenes with contact: steps per frame of 1/24 s, seconds per frame, unknowns, linear
 // solves per step, for gast15, the default method and, where obstacles are penalties, plain Newton, whose
 // runs end at their first failure. And Fig. 10: constraints against collisions as a post-process, which
-// solves without the ground and then moves what is below it to its surface.
+// solves without the ground and then moves what is below it to its surface. --only: scenes; --methods.
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/render/plot.h>
 
@@ -48,6 +48,11 @@ std::vector<Row> rows() {
           {"13", "squeeze", 2, "auto"},
           {"13", "squeeze", 4, "auto"},
           {"13", "squeeze", 8, "auto"}};
+}
+
+// An empty list wants everything.
+bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 double deepest(const RunTotals& totals) {
@@ -142,8 +147,7 @@ Expected<void> contact(const BenchOptions& options) {
                             "scene", "method", "steps/f", "s/frame", "unknowns", "solves/st", "paper",
                             "failed/run", "inverted", "deepest m"));
   for (const Row& row : rows()) {
-    const auto& only = options.only;  // scenes
-    if (!only.empty() && std::find(only.begin(), only.end(), row.scene) == only.end()) continue;
+    if (!wanted(options.only, row.scene) || !wanted(options.methods, row.method)) continue;
     if (const auto done = print_row(row, options); !done) return done;
   }
   return compare_with_post_process(options);

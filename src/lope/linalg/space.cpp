@@ -36,7 +36,8 @@ double max_block_norm(ConstVector a, int block_size) {
     double result = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const double square = chunk_dot(a.data() + i * b, a.data() + i * b, b);
-      if (!(square <= result)) result = square;  // keeps a NaN
+      if (!(square <= result)) result = square;
+      if (std::isnan(result)) break;  // a NaN must not be lost behind later values
     }
     return result;
   });

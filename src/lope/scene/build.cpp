@@ -215,8 +215,10 @@ Expected<step::Model> build_model(const Scene& scene) {
   const Value& solver = root["solver"];
   model.solver.method = *optimize::find_method(solver.text_at("method"));
   model.solver.stopping = stopping(solver, model.solids);
-  model.solver.initial_guess =
-      solver.text_at("start") == "inertia" ? step::InitialGuess::Inertia : step::InitialGuess::Best;
+  const std::string& start = solver.text_at("start");
+  model.solver.initial_guess = start == "inertia"  ? step::InitialGuess::Inertia
+                               : start == "rescue" ? step::InitialGuess::Rescue
+                                                   : step::InitialGuess::Best;
   model.solver.max_iterations = solver.integer_at("max_iterations");
   return model;
 }

@@ -1,5 +1,6 @@
 #include <lope/base/timer.h>
 #include <lope/geometry/level_set/combined.h>
+#include <lope/geometry/rigid_fit.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/contact/friction.h>
 #include <lope/matter/contact/obstacle_penalty.h>
@@ -99,7 +100,7 @@ struct Simulation::MovedObstacles {
 bool StepReport::converged() const {
   return accepted && (!liquid || liquid->converged) &&
          std::all_of(islands.begin(), islands.end(),
-                                 [](const IslandReport& island) { return island.solve.converged(); });
+                     [](const IslandReport& island) { return island.solve.converged(); });
 }
 
 Simulation::Simulation(const Model& model) : model_(model), obstacles_(std::make_unique<MovedObstacles>()) {
@@ -195,7 +196,8 @@ void Simulation::make_islands() {
   use_method(model_.solver.method);
 }
 
-std::unique_ptr<matter::SelfContact> Simulation::make_self_contact(const std::vector<std::size_t>& members) const {
+std::unique_ptr<matter::SelfContact> Simulation::make_self_contact(
+    const std::vector<std::size_t>& members) const {
   std::vector<matter::SelfContactBody> parts;
   double length = std::numeric_limits<double>::infinity();
   for (const std::size_t i : members) {
@@ -230,7 +232,9 @@ void Simulation::move_obstacles(double h) {
 }
 
 void Simulation::use_method(optimize::Method method) {
-  use_minimizer([&](const optimize::Objective& objective) { return optimize::make_minimizer(method, objective.size()); });
+  use_minimizer([&](const optimize::Objective& objective) {
+    return optimize::make_minimizer(method, objective.size());
+  });
 }
 
 void Simulation::use_minimizer(const MakeMinimizer& make) {
@@ -274,7 +278,8 @@ Expected<void> Simulation::restore(State state) {
       }
     }
     if (!saved.model_x.empty() && saved.model_x.size() != mine.x.size()) {
-      return input_error("body '{}' has a kept model of another size in the saved state", model_.solids[i].name);
+      return input_error("body '{}' has a kept model of another size in the saved state",
+                         model_.solids[i].name);
     }
     if (saved.anchors.size() != mine.anchors.size()) {
       return input_error("body '{}' has {} handles in the saved state, not the scene's {}",
@@ -352,10 +357,33 @@ void Simulation::set_released_accelerations(std::size_t index) {
   }
 }
 
+// The rest shape where it is nearest to the positions at the beginning of the step.
+std::vector<double> Simulation::fitted_rest_shape(std::size_t index) const {
+  const SolidBody& solid = model_.solids[index];
+  const std::vector<double>& now = bodies_[index]->next.x;
+  std::vector<Vec3> shape = solid.mesh.vertices, places(shape.size());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = node(now, i, solid.dimension);
+  const geometry::RigidPose pose =
+      geometry::rigid_fit(solid.dimension, shape, places, bodies_[index]->objective->masses());
+  for (Vec3& p : shape) p = pose.place(p);
+  return interleave(shape, solid.dimension);
+}
+
 // OPT §3.1: the candidate of smallest energy; scripted nodes are at their scripted positions in all of them.
 // OPT compares inertia with explicit Euler; the current positions, which win at rest, and x̂ are further ones.
+// A rescue adds the bodies' rest shapes.
 std::vector<double> Simulation::initial_guess(Island& island, double h) {
-  enum Candidate { Target, Current, Inertia, Explicit };
+  enum Candidate { Target, Current, Inertia, Explicit, Rest };
+  const auto value_at = [](optimize::Objective& objective, std::span<const double> x) {
+    objective.move_to(x);
+    return objective.value();
+  };
+  const auto put_scripted_nodes = [](const Body& body, std::vector<double>& x) {
+    const std::size_t d = x.size() / body.fixed.size();
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (body.fixed[k / d]) x[k] = body.scripted_x[k];
+    }
+  };
   const auto gather = [&](Candidate candidate) {
     std::vector<double> all;
     for (const std::size_t i : island.bodies) {
@@ -369,8 +397,11 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
         for (std::size_t k = 0; k < x.size(); ++k)
           x[k] -= body.work[k] / (body.terms.inertia * body.objective->masses()[k / d]);
       }
-      for (std::size_t k = 0; k < x.size(); ++k) {
-        if (body.fixed[k / d]) x[k] = body.scripted_x[k];
+      put_scripted_nodes(body, x);
+      if (candidate == Rest) {
+        std::vector<double> shape = fitted_rest_shape(i);
+        put_scripted_nodes(body, shape);
+        if (value_at(*body.objective, shape) < value_at(*body.objective, x)) x.swap(shape);
       }
       all.insert(all.end(), x.begin(), x.end());
     }
@@ -381,13 +412,12 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
   objective.project(best);
   if (model_.solver.initial_guess == InitialGuess::Inertia) return best;
 
-  objective.move_to(best);
-  double smallest = objective.value();
-  for (const Candidate candidate : {Current, Inertia, Explicit}) {
+  double smallest = value_at(objective, best);
+  for (const Candidate candidate : {Current, Inertia, Explicit, Rest}) {
+    if (candidate == Rest && model_.solver.initial_guess != InitialGuess::Rescue) continue;
     std::vector<double> x = gather(candidate);
     objective.project(x);
-    objective.move_to(x);
-    const double value = objective.value();
+    const double value = value_at(objective, x);
     if (std::isfinite(value) && !(smallest <= value)) {
       smallest = value;
       best.swap(x);
@@ -410,8 +440,9 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
 
-// A model of the Hessian that was kept is of use only while the weights and the fixed nodes stay the same; after a
-// resumption it is built again. Called when the bodies of the island are set up for a step of length h.
+// A model of the Hessian that was kept is of use only while the weights and the fixed nodes stay the same;
+// after a resumption it is built again. Called when the bodies of the island are set up for a step of length
+// h.
 void Simulation::keep_model(Island& island, double h) {
   bool same = state_.step > 0 && h == state_.previous_h && model_.scheme != Scheme::Bdf2;
   std::vector<double> point;

@@ -66,8 +66,8 @@ struct StepReport {
   double time = 0;        // at the end of the step
   double h = 0;
   double seconds = 0;     // wall clock
-  bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright and State
-                          // is as before
+  bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright and
+                          // State is as before
   std::vector<IslandReport> islands;
   std::vector<BodyReport> bodies;
   std::optional<matter::liquid::Report> liquid;
@@ -94,7 +94,8 @@ class Simulation {
   // force and contact force at its vertices.
   std::vector<matter::Field> fields(std::size_t body);
   Energies energies(std::size_t body);
-  // The liquid's grid in its last substep (before the first step: at the current state); empty without a liquid.
+  // The liquid's grid in its last substep (before the first step: at the current state); empty without a
+  // liquid.
   matter::liquid::GridFields liquid_fields();
   // Particles that the liquid's sources would have had where obstacles are.
   std::size_t liquid_covered() const { return liquid_covered_; }
@@ -102,7 +103,8 @@ class Simulation {
   void set_observer(optimize::Observer observer) { observer_ = std::move(observer); }
   // Uses another method from now on (comparisons); keeps everything else.
   void use_method(optimize::Method method);
-  // The same for a minimiser that is not in the table of methods (ablations): called once per island with its objective.
+  // The same for a minimiser that is not in the table of methods (ablations): called once per island with its
+  // objective.
   using MakeMinimizer = std::function<std::unique_ptr<optimize::Minimizer>(const optimize::Objective&)>;
   void use_minimizer(const MakeMinimizer& make);
 
@@ -130,6 +132,7 @@ class Simulation {
   void prepare(std::size_t body, double h);
   void set_released_accelerations(std::size_t body);
   std::vector<double> initial_guess(Island& island, double h);
+  std::vector<double> fitted_rest_shape(std::size_t body) const;
   void free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a);
   std::unique_ptr<matter::SelfContact> make_self_contact(const std::vector<std::size_t>& members) const;
   void finish_self_contact(Island& island, double h, ContactReport& report);

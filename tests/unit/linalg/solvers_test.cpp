@@ -119,6 +119,16 @@ TEST_P(Solvers, ZeroRightHandSide) {
   EXPECT_EQ(norm(x), 0);
 }
 
+TEST(Norms, LargestBlockKeepsANan) {
+  std::vector<double> a(3 * 40'000, 1.0);
+  EXPECT_DOUBLE_EQ(max_block_norm(a, 3), std::sqrt(3.0));
+  for (const std::size_t place : {std::size_t{0}, std::size_t{1}, std::size_t{60'000}, a.size() - 1}) {
+    std::vector<double> b = a;
+    b[place] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(max_block_norm(b, 3))) << place;
+  }
+}
+
 TEST(Blas, RunsKernelsForThisCpu) {
   EXPECT_FALSE(blas_kernels().empty());
   EXPECT_NE(blas_kernels(), "generic");

@@ -450,13 +450,13 @@ std::vector<double> ElasticElements<d>::von_mises() const {
     const Vec<d> sigma = stretches(element);
     const Vec<d> slope = material::principal_stress<d>(parameters(element), sigma);
     const double J = std::max(std::abs(sigma.prod()), 1e-6);
-    const Vec<d> cauchy = slope.cwiseProduct(sigma) / J;
+    Vec3 cauchy;
+    cauchy.head<d>() = slope.cwiseProduct(sigma) / J;
     if constexpr (d == 2) {
-      return std::sqrt(cauchy[0] * cauchy[0] - cauchy[0] * cauchy[1] + cauchy[1] * cauchy[1]);
-    } else {
-      const double a = cauchy[0] - cauchy[1], b = cauchy[1] - cauchy[2], c = cauchy[2] - cauchy[0];
-      return std::sqrt(0.5 * (a * a + b * b + c * c));
+      cauchy[2] = material::principal_stress<3>(parameters(element), {sigma[0], sigma[1], 1})[2] / J;
     }
+    const double a = cauchy[0] - cauchy[1], b = cauchy[1] - cauchy[2], c = cauchy[2] - cauchy[0];
+    return std::sqrt(0.5 * (a * a + b * b + c * c));
   });
 }
 

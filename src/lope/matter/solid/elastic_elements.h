@@ -78,8 +78,8 @@ class ElasticElements {
   std::vector<double> determinants() const;
   // Elements with J ≤ 0.
   int inverted_count() const;
-  // Von Mises stress of the Cauchy stress, Pa (2D: of its in-plane part, as in plane stress). Elements
-  // flatter than |J| = 10⁻⁶ are treated as if they had that J.
+  // Von Mises stress of the Cauchy stress, Pa (2D is plane strain: the stress across the plane is the 3D material's
+  // at the third stretch 1). Elements flatter than |J| = 10⁻⁶ are treated as if they had that J.
   std::vector<double> von_mises() const;
   // Largest principal stretch σ₁.
   std::vector<double> max_stretch() const;

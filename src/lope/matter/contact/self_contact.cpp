@@ -314,6 +314,10 @@ class SelfContactIn final : public SelfContact {
   Vec<d> position(int node) const {
     return Eigen::Map<const Vec<d>>(x_.data() + static_cast<std::size_t>(node) * d);
   }
+  Vec<d> position_of(const Hit& hit) const {
+    const Point& point = points_[hit.point];
+    return position(bodies_[point.body].first_node + point.node);
+  }
   template <std::size_t n>
   std::array<Vec<d>, n> corners(const Body<d>& body, const std::array<int, n>& nodes) const {
     std::array<Vec<d>, n> x;
@@ -355,8 +359,7 @@ class SelfContactIn final : public SelfContact {
 
   void measure_held() {
     parallel_for(held_.size(), pair_grain, [&](std::size_t h) {
-      Found& held = held_[h];
-      held.pair = outside(held) ? SelfContactPair() : pair_with(held.hit, held.face);
+      held_[h].pair = pair_with_plane(held_[h].hit, held_[h].face);
     });
     collect(held_);
   }
@@ -366,15 +369,6 @@ class SelfContactIn final : public SelfContact {
     for (const Found& found : all) {
       if (found.pair.depth > 0) pairs_.push_back(found.pair);
     }
-  }
-
-  // Whether the vertex is on the outer side of its face.
-  bool outside(const Found& held) const {
-    const Body<d>& body = bodies_[held.hit.body];
-    const auto x = corners(body, body.surface[held.face]);
-    const Point& point = points_[held.hit.point];
-    const Vec<d> p = position(bodies_[point.body].first_node + point.node);
-    return (p - x[0]).dot(Cells<d>::normal(x)) >= 0;
   }
 
   // Bodies whose boxes overlap, each body among its own if it may meet itself; ascending.
@@ -450,26 +444,52 @@ class SelfContactIn final : public SelfContact {
     return {hit, nearest, pair_with(hit, nearest)};
   }
 
+  // The vertex of a hit and the closest point of a face.
   SelfContactPair pair_with(const Hit& hit, int face_index) const {
-    const Point& point = points_[hit.point];
-    const Body<d>&own = bodies_[point.body], &body = bodies_[hit.body];
-    const Vec<d> p = position(own.first_node + point.node);
+    const Body<d>& body = bodies_[hit.body];
     const auto& face = body.surface[face_index];
-    SelfContactPair pair;
     const auto x = corners(body, face);
-    const ClosestFeature feature = Cells<d>::closest(p, x);
-    pair.node[0] = own.first_node + point.node;
+    const ClosestFeature feature = Cells<d>::closest(position_of(hit), x);
+    SelfContactPair pair;
     pair.count = feature.count;
     Vec<d> closest = Vec<d>::Zero();
     for (int i = 0; i < feature.count; ++i) {
       pair.node[i + 1] = body.first_node + face[feature.vertex[i]];
       pair.weight[i + 1] = feature.weight[i];
-      closest += feature.weight[i] * (x[feature.vertex[i]] - p);
+      closest += feature.weight[i] * (x[feature.vertex[i]] - position_of(hit));
     }
-    pair.depth = closest.norm();
-    if (!(pair.depth > 0)) return SelfContactPair();
-    pair.stiffness = std::max(own.stiffness, body.stiffness);
-    pair.normal = in_space(Vec<d>(closest / pair.depth));
+    return completed(pair, hit, closest);
+  }
+
+  // The vertex of a hit and the plane of a face, of which the vertex is on the inner side: unlike the distance to the
+  // face, that to its plane is continuous when the vertex leaves beside the face.
+  SelfContactPair pair_with_plane(const Hit& hit, int face_index) const {
+    const Body<d>& body = bodies_[hit.body];
+    const auto& face = body.surface[face_index];
+    const auto corner = corners(body, face);
+    std::array<Vec<d>, d + 1> x;
+    x[0] = position_of(hit);
+    std::copy(corner.begin(), corner.end(), x.begin() + 1);
+    if ((x[0] - x[1]).dot(Cells<d>::normal(corner)) >= 0) return {};
+    const PairPlace<d, d> at = pair_place<d, d>(x);
+    SelfContactPair pair;
+    pair.count = d;
+    for (int i = 1; i <= d; ++i) {
+      pair.node[i] = body.first_node + face[i - 1];
+      pair.weight[i] = -at.c[i];
+    }
+    return completed(pair, hit, -at.r);
+  }
+
+  // Of depth 0 if `way`, from the vertex to the primitive, has no length (or no meaning: a face without area).
+  SelfContactPair completed(SelfContactPair pair, const Hit& hit, const Vec<d>& way) const {
+    const Point& point = points_[hit.point];
+    const Body<d>& own = bodies_[point.body];
+    pair.node[0] = own.first_node + point.node;
+    pair.depth = way.norm();
+    if (!(pair.depth > 0) || !std::isfinite(pair.depth)) return {};
+    pair.stiffness = std::max(own.stiffness, bodies_[hit.body].stiffness);
+    pair.normal = in_space(Vec<d>(way / pair.depth));
     pair.force = 2 * pair.depth * pair_energy(pair.stiffness, epsilon_, pair.depth * pair.depth).first;
     return pair;
   }

@@ -19,9 +19,9 @@
 //   the element the vertex is in (found once); the primitive of the last collision is not remembered: no
 //   state is kept from point to point, and a resumed run has the same bits.
 // For one vertex in its own body these choices can jump from one point to the next, and with them the energy:
-// a line search may find nothing. hold() then keeps the vertices inside and the surface primitive of each;
-// its energy is that of the distance to this one primitive, 0 on the outer side of it. What enters while
-// partners are held is not pushed out before the next step.
+// a line search may find nothing. hold() then keeps the vertices inside and the surface face of each; its
+// energy is that of the distance to the plane of this one face, 0 on the outer side of it, which is smooth.
+// What enters while partners are held is not pushed out before the next step.
 //
 // A vertex is found in every body it is in (not only in one). Elements may be inverted: inside is inside.
 //

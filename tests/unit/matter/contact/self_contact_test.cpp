@@ -328,15 +328,29 @@ TEST(SelfContact, HeldPartnersGiveASmoothEnergy) {
       contact->move_to(x);
       return contact->value();
     };
-    for (const double t : {0.0, 0.01, 0.03}) {
-      const double h = 1e-6;
-      const double difference = (value_at(t + h) - value_at(t - h)) / (2 * h);
-      value_at(t);
+    const auto slope_here = [&] {
       std::vector<double> g(scene.x.size(), 0.0);
       contact->add_gradient(g);
       double slope = 0;
       for (std::size_t k = 0; k < g.size(); ++k) slope += g[k] * direction[k];
-      EXPECT_NEAR(slope, difference, 1e-4 * (std::abs(difference) + found));
+      return slope;
+    };
+    for (const double t : {0.0, 0.01, 0.03}) {
+      const double h = 1e-6;
+      const double difference = (value_at(t + h) - value_at(t - h)) / (2 * h);
+      value_at(t);
+      EXPECT_NEAR(slope_here(), difference, 1e-4 * (std::abs(difference) + found));
+    }
+    // Nor is there a jump anywhere on the way: between neighbouring points the value changes by what the slopes say.
+    const double step = 2e-4;
+    double last_value = value_at(0), last_slope = slope_here();
+    for (int i = 1; i <= 1000; ++i) {
+      const double value = value_at(i * step), slope = slope_here();
+      EXPECT_NEAR(value - last_value, 0.5 * step * (slope + last_slope),
+                  step * (2 * std::abs(slope - last_slope) + 1e-3 * found))
+          << i * step;
+      last_value = value;
+      last_slope = slope;
     }
     contact->let_go();
     contact->move_to(scene.x);

@@ -1,5 +1,8 @@
 #include <csignal>
 #include <cstdio>
+#include <string_view>
+
+#include <unistd.h>
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
@@ -23,6 +26,9 @@ volatile std::sig_atomic_t stop_signal = 0;
 void request_stop(int signal) {
   stop_signal = signal;
   std::signal(signal, SIG_DFL);
+  // Only calls that are safe in a signal handler; what cannot be told is not told.
+  constexpr std::string_view message = "\nStopping after this step; once more to end at once, without a checkpoint.\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
 }
 
 void handle_signals(void (*on_stop)(int)) {

@@ -181,17 +181,14 @@ class SelfContactIn final : public SelfContact {
 
   bool hold() override {
     if (holds_) return false;
-    pairs();
-    held_.clear();
-    for (const Found& found : found_) {
-      if (found.pair.depth > 0) held_.push_back(found);
-    }
+    held_ = pairs();
     holds_ = true;
+    has_locals_ = false;
     return true;
   }
 
   void let_go() override {
-    if (holds_) detected_ = false;
+    if (holds_) detected_ = has_locals_ = false;
     holds_ = false;
   }
 
@@ -278,12 +275,6 @@ class SelfContactIn final : public SelfContact {
     int element;      // of that body
     Vec<d> material;  // where it is, in the rest shape of that body
   };
-  // The pair of a hit and the face it is about; of depth 0 where there is none.
-  struct Found {
-    Hit hit;
-    int face = -1;
-    SelfContactPair pair;
-  };
   struct Point {
     int body;
     int node;  // of the body
@@ -313,10 +304,6 @@ class SelfContactIn final : public SelfContact {
 
   Vec<d> position(int node) const {
     return Eigen::Map<const Vec<d>>(x_.data() + static_cast<std::size_t>(node) * d);
-  }
-  Vec<d> position_of(const Hit& hit) const {
-    const Point& point = points_[hit.point];
-    return position(bodies_[point.body].first_node + point.node);
   }
   template <std::size_t n>
   std::array<Vec<d>, n> corners(const Body<d>& body, const std::array<int, n>& nodes) const {
@@ -354,21 +341,29 @@ class SelfContactIn final : public SelfContact {
     });
     found_.resize(hits_.size());
     parallel_for(hits_.size(), pair_grain, [&](std::size_t h) { found_[h] = closest_pair(hits_[h]); });
-    collect(found_);
-  }
-
-  void measure_held() {
-    parallel_for(held_.size(), pair_grain, [&](std::size_t h) {
-      held_[h].pair = pair_with_plane(held_[h].hit, held_[h].face);
-    });
-    collect(held_);
-  }
-
-  void collect(const std::vector<Found>& all) {
     pairs_.clear();
-    for (const Found& found : all) {
-      if (found.pair.depth > 0) pairs_.push_back(found.pair);
+    for (const SelfContactPair& pair : found_) {
+      if (pair.depth > 0) pairs_.push_back(pair);
     }
+  }
+
+  // The held pairs' depths along their normals, which stay as they were, as do their weights.
+  void measure_held() {
+    pairs_.clear();
+    for (SelfContactPair pair : held_) {
+      Vec<d> way = Vec<d>::Zero();  // from the vertex to the point that was the closest
+      for (int i = 1; i <= pair.count; ++i) {
+        way += pair.weight[i] * (position(pair.node[i]) - position(pair.node[0]));
+      }
+      pair.depth = way.dot(from_space<d>(pair.normal));
+      if (!(pair.depth > 0)) continue;
+      pair.force = force_at(pair);
+      pairs_.push_back(pair);
+    }
+  }
+
+  double force_at(const SelfContactPair& pair) const {
+    return 2 * pair.depth * pair_energy(pair.stiffness, epsilon_, pair.depth * pair.depth).first;
   }
 
   // Bodies whose boxes overlap, each body among its own if it may meet itself; ascending.
@@ -417,7 +412,8 @@ class SelfContactIn final : public SelfContact {
     }
   }
 
-  Found closest_pair(const Hit& hit) const {
+  // Of depth 0 where there is none.
+  SelfContactPair closest_pair(const Hit& hit) const {
     const Point& point = points_[hit.point];
     const Body<d>&own = bodies_[point.body], &body = bodies_[hit.body];
     const bool self = hit.body == point.body;
@@ -440,57 +436,31 @@ class SelfContactIn final : public SelfContact {
     const double estimate = distance(nearest, in_space(p));
     const int nearer = body.surface_tree.nearest(in_space(p), distance, estimate).index;
     if (nearer >= 0) nearest = nearer;
-    if (nearer < 0 && !std::isfinite(estimate)) return {hit, -1, {}};
-    return {hit, nearest, pair_with(hit, nearest)};
+    if (nearer < 0 && !std::isfinite(estimate)) return {};
+    return pair_with(hit, nearest);
   }
 
-  // The vertex of a hit and the closest point of a face.
   SelfContactPair pair_with(const Hit& hit, int face_index) const {
-    const Body<d>& body = bodies_[hit.body];
+    const Point& point = points_[hit.point];
+    const Body<d>&own = bodies_[point.body], &body = bodies_[hit.body];
+    const Vec<d> p = position(own.first_node + point.node);
     const auto& face = body.surface[face_index];
-    const auto x = corners(body, face);
-    const ClosestFeature feature = Cells<d>::closest(position_of(hit), x);
     SelfContactPair pair;
+    const auto x = corners(body, face);
+    const ClosestFeature feature = Cells<d>::closest(p, x);
+    pair.node[0] = own.first_node + point.node;
     pair.count = feature.count;
     Vec<d> closest = Vec<d>::Zero();
     for (int i = 0; i < feature.count; ++i) {
       pair.node[i + 1] = body.first_node + face[feature.vertex[i]];
       pair.weight[i + 1] = feature.weight[i];
-      closest += feature.weight[i] * (x[feature.vertex[i]] - position_of(hit));
+      closest += feature.weight[i] * (x[feature.vertex[i]] - p);
     }
-    return completed(pair, hit, closest);
-  }
-
-  // The vertex of a hit and the plane of a face, of which the vertex is on the inner side: unlike the distance to the
-  // face, that to its plane is continuous when the vertex leaves beside the face.
-  SelfContactPair pair_with_plane(const Hit& hit, int face_index) const {
-    const Body<d>& body = bodies_[hit.body];
-    const auto& face = body.surface[face_index];
-    const auto corner = corners(body, face);
-    std::array<Vec<d>, d + 1> x;
-    x[0] = position_of(hit);
-    std::copy(corner.begin(), corner.end(), x.begin() + 1);
-    if ((x[0] - x[1]).dot(Cells<d>::normal(corner)) >= 0) return {};
-    const PairPlace<d, d> at = pair_place<d, d>(x);
-    SelfContactPair pair;
-    pair.count = d;
-    for (int i = 1; i <= d; ++i) {
-      pair.node[i] = body.first_node + face[i - 1];
-      pair.weight[i] = -at.c[i];
-    }
-    return completed(pair, hit, -at.r);
-  }
-
-  // Of depth 0 if `way`, from the vertex to the primitive, has no length (or no meaning: a face without area).
-  SelfContactPair completed(SelfContactPair pair, const Hit& hit, const Vec<d>& way) const {
-    const Point& point = points_[hit.point];
-    const Body<d>& own = bodies_[point.body];
-    pair.node[0] = own.first_node + point.node;
-    pair.depth = way.norm();
-    if (!(pair.depth > 0) || !std::isfinite(pair.depth)) return {};
-    pair.stiffness = std::max(own.stiffness, bodies_[hit.body].stiffness);
-    pair.normal = in_space(Vec<d>(way / pair.depth));
-    pair.force = 2 * pair.depth * pair_energy(pair.stiffness, epsilon_, pair.depth * pair.depth).first;
+    pair.depth = closest.norm();
+    if (!(pair.depth > 0)) return SelfContactPair();
+    pair.stiffness = std::max(own.stiffness, body.stiffness);
+    pair.normal = in_space(Vec<d>(closest / pair.depth));
+    pair.force = force_at(pair);
     return pair;
   }
 
@@ -505,11 +475,25 @@ class SelfContactIn final : public SelfContact {
                                                  : pair_hessian<d, n>(at, pair.stiffness, epsilon_);
   }
 
+  // Φ″ of the depth, a linear function of the positions; never indefinite.
+  void fill_held(const SelfContactPair& pair, LocalHessian<d>& out) const {
+    const double squared = pair.depth * pair.depth;
+    const PairEnergyOfDistance energy = pair_energy(pair.stiffness, epsilon_, squared);
+    const Vec<d> normal = from_space<d>(pair.normal);
+    const Mat<d> across = (2 * energy.first + 4 * squared * energy.second) * normal * normal.transpose();
+    for (int i = 0; i <= pair.count; ++i) {
+      for (int j = 0; j <= pair.count; ++j) {
+        out.template block<d, d>(d * i, d * j) = pair.weight[i] * pair.weight[j] * across;
+      }
+    }
+  }
+
   const std::vector<LocalHessian<d>>& locals(optimize::HessianKind kind) {
     const std::vector<SelfContactPair>& all = pairs();
     if (has_locals_ && locals_kind_ == kind) return locals_;
     locals_.resize(all.size());
     parallel_for(all.size(), pair_grain, [&](std::size_t p) {
+      if (holds_) return fill_held(all[p], locals_[p]);
       switch (all[p].count) {
         case 1:
           fill_local<1>(kind, all[p], locals_[p]);
@@ -551,8 +535,8 @@ class SelfContactIn final : public SelfContact {
   std::vector<double> x_;
   bool detected_ = false;
   std::vector<SelfContactPair> pairs_;
-  bool holds_ = false;  // held_ instead of what is found at the current point
-  std::vector<Found> held_;
+  bool holds_ = false;  // held_ instead of what is at the current point
+  std::vector<SelfContactPair> held_;
   bool has_locals_ = false;
   optimize::HessianKind locals_kind_ = optimize::HessianKind::Raw;
   std::vector<LocalHessian<d>> locals_;
@@ -561,7 +545,7 @@ class SelfContactIn final : public SelfContact {
   std::vector<std::vector<Hit>> chunk_hits_;
   std::vector<Hit> hits_;
   std::vector<std::uint8_t> hit_;
-  std::vector<Found> found_;
+  std::vector<SelfContactPair> found_;
   std::vector<linalg::Coupling> couplings_;
 };
 

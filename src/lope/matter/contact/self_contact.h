@@ -19,9 +19,11 @@
 //   the element the vertex is in (found once); the primitive of the last collision is not remembered: no
 //   state is kept from point to point, and a resumed run has the same bits.
 // For one vertex in its own body these choices can jump from one point to the next, and with them the energy:
-// a line search may find nothing. hold() then keeps the vertices inside and the surface face of each; its
-// energy is that of the distance to the plane of this one face, 0 on the outer side of it, which is smooth.
-// What enters while partners are held is not pushed out before the next step.
+// a line search may find nothing. hold() then keeps the pairs: the point of the surface that was the closest
+// to the vertex, as a point of the material, and the direction to it. The depth along that direction is a linear
+// function of the positions, and the energy convex and smooth, 0 once the depth is negative. What enters while
+// partners are held is not pushed out before the next step, and forces that do not turn with the bodies
+// conserve angular momentum only about.
 //
 // A vertex is found in every body it is in (not only in one). Elements may be inverted: inside is inside.
 //

@@ -113,6 +113,19 @@ template <int Dim>
 constexpr int galerkin_scratch = (Dim + 1) * 2 * (Dim == 3 ? galerkin_side * galerkin_side : galerkin_side) *
                                  16;
 
+// The coarse rows of a brick between which those lie that are wanted.
+struct GalerkinRows {
+  int low_y = 8, high_y = -1, low_z = 8, high_z = -1;
+
+  bool empty() const { return high_y < low_y; }
+  void include(int y, int z) {
+    low_y = y < low_y ? y : low_y;
+    high_y = y > high_y ? y : high_y;
+    low_z = z < low_z ? z : low_z;
+    high_z = z > high_z ? z : high_z;
+  }
+};
+
 template <int Dim>
 struct GalerkinPlan {
   const GalerkinCell* cell = nullptr;  // galerkin_cells<Dim> of them
@@ -122,6 +135,18 @@ struct GalerkinPlan {
   int centre = 0;               // of the coarse stencil
   float row_sum = 0;            // Σ|a_ij| / a_ii of the infinite grid
   const int* bricks = nullptr;  // 4^Dim fine bricks around and below the coarse one, x fastest
+};
+
+// A move of p along the correction c and the last direction s. Cells with a bound end at 0 where they would
+// be below, and where the correction is at its bound.
+struct MoveFields {
+  const float* c = nullptr;
+  const float* bound = nullptr;      // −p in cells with a bound
+  const float* r = nullptr;          // −(A p + b)
+  const float* c_product = nullptr;  // A c
+  float* s = nullptr;
+  float* s_product = nullptr;  // A s
+  double* p = nullptr;
 };
 
 template <int Dim>
@@ -142,12 +167,10 @@ struct Kernels {
   // y = A c; adds c·y, s·y, c·r and s·r to `dots`.
   void (*product)(const FineGrid<Dim>& grid, int brick, const float* c, const float* s, const float* r,
                   float* y, double* dots);
-  // Smallest p + α c + β s over the cells with a bound (0 if there are none).
-  double (*probe)(const FineGrid<Dim>& grid, int brick, double alpha, double beta, const float* c,
-                  const float* s, const double* p);
-  // s ← α c + β s, y ← α y_c + β y, p ← p + s, but not below 0 in cells with a bound.
-  void (*step)(const FineGrid<Dim>& grid, int brick, double alpha, double beta, const float* c,
-               const float* y_c, float* s, float* y, double* p);
+  // What keeping the bounds adds at most to ½ pᵀAp + bᵀp when p moves along α c + β s (see MoveFields).
+  double (*clipping)(const FineGrid<Dim>& grid, int brick, float alpha, float beta, const MoveFields& move);
+  // s ← α c + β s, y ← α y_c + β y, p ← p + s within the bounds.
+  void (*step)(const FineGrid<Dim>& grid, int brick, float alpha, float beta, const MoveFields& move);
 
   // f = s times what the messages add up to.
   void (*collect)(const StencilGrid<Dim>& grid, int brick, float s, const Messages<Dim>& messages, float* f);
@@ -159,8 +182,9 @@ struct Kernels {
   void (*prolong_coarse)(const StencilGrid<Dim>& grid, const Interpolation<Dim>& p, const Parent& parent,
                          const int* coarse_around, int brick, const float* e, float* x);
 
-  // Copies the weights around a coarse brick into `scratch` (galerkin_scratch numbers).
-  void (*galerkin_weights)(const Interpolation<Dim>& p, const GalerkinPlan<Dim>& plan, float* scratch);
+  // Copies the weights that these rows of a coarse brick need into `scratch` (galerkin_scratch numbers).
+  void (*galerkin_weights)(const Interpolation<Dim>& p, const GalerkinPlan<Dim>& plan,
+                           const GalerkinRows& rows, float* scratch);
   // Coefficients of the coarse row (y, z) into `target` (8·coarse_size). The fine matrix: `finest` or
   // `stencil`, the other is null. Into `inverse` what Chebyshev's polynomials use as D⁻¹: the inverse
   // diagonal, divided by ρ² where Σ|a_ij| / a_ii is ρ > 1 times that of the infinite grid (cut cells), so

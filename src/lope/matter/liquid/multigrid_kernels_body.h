@@ -396,40 +396,46 @@ void product(const FineGrid<Dim>& g, int brick, const float* c, const float* s, 
   dots[3] += sum(sr);
 }
 
+// The lanes that a move leaves at 0: those below it, and those whose correction is at its bound.
+LOPE_INLINE I8 kept_at_zero(const MoveFields& m, Place here, unsigned wall, F8 value) {
+  return lanes(wall) & ((value < 0) | (load<F8>(m.c + here) <= load<F8>(m.bound + here)));
+}
+
+// With p' = p + αc + βs, g = Ap' + b and δ what takes p' to its bounds, the quadratic grows by g·δ + ½ δ·Aδ
+// at most, and A ≤ 2D.
 template <int Dim>
-double probe(const FineGrid<Dim>& g, int brick, double alpha, double beta, const float* c, const float* s,
-             const double* p) {
-  D8 lowest = {};
+double clipping(const FineGrid<Dim>& g, int brick, float alpha, float beta, const MoveFields& m) {
+  F8 growth = {};
   for (int row = 0; row < brick_rows<Dim>; ++row) {
     const int index = brick * brick_rows<Dim> + row;
     if (g.row_kind[index] != RowKind::Wall) continue;
     const Place here = Place{index} * 8;
-    const D8 value = load<D8>(p + here) + alpha * wide(load<F8>(c + here)) + beta * wide(load<F8>(s + here));
-    const L8 wall = __builtin_convertvector(lanes(g.wall[index]), L8);
-    lowest = wall && value < lowest ? value : lowest;
+    const F8 value = alpha * load<F8>(m.c + here) + beta * load<F8>(m.s + here) - load<F8>(m.bound + here);
+    const I8 kept = kept_at_zero(m, here, g.wall[index], value);
+    const F8 delta = kept ? -value : F8{};
+    const F8 gradient =
+        alpha * load<F8>(m.c_product + here) + beta * load<F8>(m.s_product + here) - load<F8>(m.r + here);
+    const F8 inverse = load<F8>(g.inverse_diagonal + here);
+    growth += kept ? delta * (gradient + delta / inverse) : F8{};
   }
-  double least = 0;
-  for (int k = 0; k < 8; ++k) least = lowest[k] < least ? lowest[k] : least;
-  return least;
+  return sum(growth);
 }
 
 template <int Dim>
-void step(const FineGrid<Dim>& g, int brick, double alpha, double beta, const float* c, const float* y_c,
-          float* s, float* y, double* p) {
-  const auto a = static_cast<float>(alpha), b = static_cast<float>(beta);
+void step(const FineGrid<Dim>& g, int brick, float alpha, float beta, const MoveFields& m) {
   for (int row = 0; row < brick_rows<Dim>; ++row) {
     const int index = brick * brick_rows<Dim> + row;
     if (g.row_kind[index] == RowKind::Empty) continue;
     const Place here = Place{index} * 8;
-    const F8 direction = a * load<F8>(c + here) + b * load<F8>(s + here);
-    store(s + here, direction);
-    store(y + here, a * load<F8>(y_c + here) + b * load<F8>(y + here));
-    D8 value = load<D8>(p + here) + wide(direction);
+    const F8 direction = alpha * load<F8>(m.c + here) + beta * load<F8>(m.s + here);
+    store(m.s + here, direction);
+    store(m.s_product + here, alpha * load<F8>(m.c_product + here) + beta * load<F8>(m.s_product + here));
+    D8 value = load<D8>(m.p + here) + wide(direction);
     if (g.row_kind[index] == RowKind::Wall) {
-      const L8 wall = __builtin_convertvector(lanes(g.wall[index]), L8);
-      value = wall && value < 0 ? D8{} : value;
+      const L8 kept = __builtin_convertvector(kept_at_zero(m, here, g.wall[index], narrow(value)), L8);
+      value = kept ? D8{} : value;
     }
-    store(p + here, value);
+    store(m.p + here, value);
   }
 }
 
@@ -551,10 +557,13 @@ LOPE_INLINE F8 weights_of(const Interpolation<Dim>& p, int brick, int row, int f
 }
 
 template <int Dim>
-void galerkin_weights(const Interpolation<Dim>& p, const GalerkinPlan<Dim>& plan, float* scratch) {
+void galerkin_weights(const Interpolation<Dim>& p, const GalerkinPlan<Dim>& plan, const GalerkinRows& rows,
+                      float* scratch) {
   constexpr int reach = galerkin_reach;
-  for (int z = Dim == 3 ? -reach : 0; z < (Dim == 3 ? 16 + reach : 1); ++z) {
-    for (int y = -reach; y < 16 + reach; ++y) {
+  const int low_z = Dim == 3 ? 2 * rows.low_z - reach : 0,
+            high_z = Dim == 3 ? 2 * rows.high_z + 1 + reach : 0;
+  for (int z = low_z; z <= high_z; ++z) {
+    for (int y = 2 * rows.low_y - reach; y <= 2 * rows.high_y + 1 + reach; ++y) {
       const int* bricks = plan.bricks + 4 * ((y >> 3) + 1) + (Dim == 3 ? 16 * ((z >> 3) + 1) : 0);
       const int row = (y & 7) + 8 * (Dim == 3 ? z & 7 : 0);
       for (int field = 0; field <= Dim; ++field) {
@@ -673,7 +682,7 @@ void galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil, 
 template <int Dim>
 constexpr Kernels<Dim> table = {
     defect<Dim>,      relax<Dim>,           restrict_fine<Dim>,  prolong_fine<Dim>,
-    product<Dim>,     probe<Dim>,           step<Dim>,           collect<Dim>,
+    product<Dim>,     clipping<Dim>,        step<Dim>,           collect<Dim>,
     chebyshev<Dim>,   restrict_coarse<Dim>, prolong_coarse<Dim>, galerkin_weights<Dim>,
     galerkin_row<Dim>};
 

@@ -68,14 +68,13 @@ class PressureHierarchy {
   Defect defect(std::span<const double> p);
   // r ← given (a preconditioner's right-hand side), c ← 0.
   void set_residual(std::span<const double> r);
-  // Active cells are those whose correction is at its bound; matrices follow. Returns the number of changed
-  // cells.
-  std::int64_t update_active();
-  // Moves p along c, or along the best combination of c and the previous direction as conjugate gradients do,
-  // and forgets the previous direction if not `conjugate`. The combination must keep p ≥ −slack in wall cells
-  // (what is below 0 becomes 0), else p moves along c alone: by c itself if that lowers ½ pᵀAp + bᵀp, else to
-  // the minimum along c.
-  void move(std::span<double> p, bool conjugate, double slack);
+  // Active cells are those whose correction is at its bound. Transfers follow, and matrices too if more than
+  // a few cells changed.
+  void update_active();
+  // Moves p along the combination of c and the last move's direction that conjugate gradients would take.
+  // Wall cells that would fall below 0, or whose correction is at its bound, end at 0; if that could make ½
+  // pᵀAp + bᵀp larger than c alone does, p moves by c or less of it. The quadratic never grows.
+  void move(std::span<double> p);
   // z ← c.
   void copy_correction(std::span<double> z) const;
 
@@ -91,8 +90,6 @@ class PressureHierarchy {
   std::vector<std::int64_t> unknowns() const;
 
  private:
-  struct Level;
-  struct Finest;
   struct Work;
   std::unique_ptr<Work> work_;
 };

@@ -92,10 +92,9 @@ void TruncatedMultigrid<Dim>::iterate(const PressureSystem<Dim>& system, std::si
   bool built = false;
   while (!record.add(defect.violation, defect.objective, std::span(grid.p).first(q.size()))) {
     hierarchy.smooth_before(0);
-    std::int64_t changed = 0;
     {
       const ScopedTimer timer(setup);
-      changed = hierarchy.update_active();
+      hierarchy.update_active();
       if (!built) hierarchy.build_matrices();
       built = true;
     }
@@ -103,7 +102,7 @@ void TruncatedMultigrid<Dim>::iterate(const PressureSystem<Dim>& system, std::si
     linalg::v_cycle(hierarchy, 1);
     hierarchy.prolong_correction(0);
     hierarchy.smooth_after(0);
-    hierarchy.move(grid.p, changed == 0, 0.1 * options.tolerance);
+    hierarchy.move(grid.p);
     defect = hierarchy.defect(grid.p);
   }
   give_result(grid.p, q);
@@ -128,7 +127,7 @@ LcpSummary LinearMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::s
   auto defect = hierarchy_.defect(p_);
   while (!record.add(defect.violation, defect.objective, std::span(p_).first(q.size()))) {
     linalg::v_cycle(hierarchy_);
-    hierarchy_.move(p_, true, 0);
+    hierarchy_.move(p_);
     defect = hierarchy_.defect(p_);
   }
   give_result(p_, q);

@@ -146,23 +146,23 @@ Expected<void> frame_tables(const BenchOptions& options, NumberFile& numbers,
             differences.emplace_back("-");
             continue;
           }
-          std::vector<double> p(problem.matrix.size(), 0.0);
+          std::vector<double> p(problem.size(), 0.0);
           const lcp::LcpSummary summary = make_lcp_contender<Dim>(*info)->solve(problem, p, {});
-          if (!info->linear && summary.converged()) separated = separated_rows(problem.matrix, p);
+          if (!info->linear && summary.converged()) separated = separated_rows(problem.matrix(), p);
           if (!info->linear && first.empty()) first = p;
           differences.push_back(info->linear ? "-" : fmt::format("{:.1e}", largest_difference(p, first)));
           if (observe) observe(*info, scenario, n, summary);
           counts.push_back(fmt::format("{}{}", counted_iterations(*info, summary), outcome_mark(summary)));
           seconds.push_back(fmt::format("{:.3g}", summary.seconds()));
           numbers.add(fmt::format("frame,{}D,{},{},{},{},{},{},{},{:.6g},{:.6g},{:.3g},{}", Dim,
-                                  name(scenario), name(velocity), n, info->name, problem.matrix.size(),
+                                  name(scenario), name(velocity), n, info->name, problem.size(),
                                   summary.iterations, summary.inner_iterations, summary.setup_seconds,
                                   summary.solve_seconds, summary.residual, summary.converged() ? 1 : 0));
         }
         text.row(fmt::format("{}", n), counts);
         text.row("  seconds", seconds);
         text.row("  difference", differences);
-        options.print(fmt::format("  {} unknowns, {} wall rows, {} separated", problem.matrix.size(),
+        options.print(fmt::format("  {} unknowns, {} wall rows, {} separated", problem.size(),
                                   problem.system.wall_unknowns(), separated));
       }
     }
@@ -173,9 +173,9 @@ Expected<void> frame_tables(const BenchOptions& options, NumberFile& numbers,
 
 template <int Dim>
 Expected<void> frames(const BenchOptions& options, NumberFile& numbers) {
-  const auto contenders =
-      chosen_contenders(options, {"truncated", "fas", "fas-diagonal", "fmg", "pi-ic", "pi-amg", "pe-ic",
-                                  "pe-amg", "newton-cg", "mprgp-amg", "psor", "linear-mg", "linear-ic"});
+  const auto contenders = chosen_contenders(
+      options, {"truncated", "fas", "fas-velocities", "fas-printed", "fmg", "pi-ic", "pi-amg", "pe-ic",
+                "pe-amg", "newton-cg", "mprgp-amg", "psor", "linear-mg", "linear-ic"});
   if (!contenders) return forward_error(contenders);
   const auto scenarios = lcp_scenarios(Dim);
   return frame_tables<Dim>(options, numbers, *contenders, {scenarios.begin(), scenarios.end()},
@@ -200,7 +200,8 @@ struct Totals {
   }
 };
 
-// A solver with its own last answer, as p/ρ over the cells of that answer's bricks.
+// A solver with its own last answer, as p/ρ over the cells of that answer's bricks. Methods with a policy
+// take their first one from it and the present matrix (LCP eq. 4.1 at the last step's pressure).
 template <int Dim>
 class Runner {
  public:
@@ -211,12 +212,7 @@ class Runner {
     const matter::PressureSystem<Dim>& system = problem.system;
     const bool warm = bricks_ != nullptr;
     std::vector<double> p = system.gather(recalled(system, dt));
-    std::vector<std::uint8_t> policy;
-    if (warm) {
-      policy.resize(p.size());
-      for (std::size_t i = 0; i < p.size(); ++i) policy[i] = problem.matrix.bounded[i] != 0 && p[i] <= 0;
-    }
-    const lcp::LcpSummary summary = solver_->solve(problem, p, policy);
+    const lcp::LcpSummary summary = solver_->solve(problem, p, {});
     bricks_ = system.shared_bricks();
     pressure_ = system.scatter(p);
     for (double& value : pressure_) value *= system.dx() / dt;
@@ -265,6 +261,18 @@ void report_totals(const BenchOptions& options, NumberFile& numbers, std::string
   text.row("  outer", outer);
   text.row("  seconds", seconds);
   text.row("  no set-up", solving);
+  // What walls that let go cost: ratios to the grid's linear solve of the same systems.
+  const auto floor = std::find_if(runners.begin(), runners.end(),
+                                  [](const auto& runner) { return runner.info.name == "linear-mg"; });
+  if (floor == runners.end()) return;
+  const double whole = floor->totals.setup + floor->totals.solve, alone = floor->totals.solve;
+  std::vector<std::string> ratios, alone_ratios;
+  for (const Runner<Dim>& runner : runners) {
+    ratios.push_back(fmt::format("{:.2f}", (runner.totals.setup + runner.totals.solve) / whole));
+    alone_ratios.push_back(fmt::format("{:.2f}", runner.totals.solve / alone));
+  }
+  text.row("  ratio", ratios);
+  text.row("  no set-up", alone_ratios);
 }
 
 template <int Dim>
@@ -388,7 +396,7 @@ Expected<void> simulated(const BenchOptions& options, NumberFile& numbers) {
 Expected<void> ablation(const BenchOptions& options, NumberFile& numbers) {
   const auto contenders =
       chosen_contenders(options, {"truncated", "fas", "fas-trilinear", "fas-constant", "fas-simple",
-                                  "fas-direct", "fas-diagonal", "fas-printed"});
+                                  "fas-direct", "fas-velocities", "fas-printed"});
   if (!contenders) return forward_error(contenders);
   render::LinePlot plot{"One pressure system, scenario 1",
                         {.label = "cells per side"},
@@ -427,7 +435,7 @@ Expected<void> maze(const BenchOptions& options) {
   const LcpCase<2> problem = static_case<2>(LcpScenario::Maze, n, LcpVelocity::Smooth);
   std::vector<double> first;
   for (const LcpContenderInfo* info : *contenders) {
-    std::vector<double> p(problem.matrix.size(), 0.0);
+    std::vector<double> p(problem.size(), 0.0);
     const lcp::LcpSummary summary = make_lcp_contender<2>(*info)->solve(problem, p, {});
     if (first.empty()) first = p;
     options.print(fmt::format(
@@ -468,7 +476,7 @@ Expected<void> rivals(const BenchOptions& options, NumberFile& numbers) {
   const TextTable text(options);
   options.print("");
   options.print(fmt::format("half-filled sphere, {}³: {} unknowns, {} wall rows; cold start, best of three",
-                            n, problem.matrix.size(), problem.system.wall_unknowns()));
+                            n, problem.size(), problem.system.wall_unknowns()));
   text.row("method", {"threads", "seconds", "set-up", "solve", "iterations", "ratio"});
   double unit = 0;
   const auto report = [&](std::string_view method, std::string_view threads, double setup, double solve,
@@ -479,7 +487,7 @@ Expected<void> rivals(const BenchOptions& options, NumberFile& numbers) {
               fmt::format("{:.3f}", solve), fmt::format("{}{}", iterations, ok ? "" : "*"),
               fmt::format("{:.2f}", (setup + solve) / unit)});
     numbers.add(fmt::format("rival,3D,sphere,smooth,{},{} ({}),{},{},,{:.6g},{:.6g},,{}", n, method, threads,
-                            problem.matrix.size(), iterations, setup, solve, ok ? 1 : 0));
+                            problem.size(), iterations, setup, solve, ok ? 1 : 0));
   };
   for (const int threads : {0, 1}) {
     const ThreadLimit limit(threads);
@@ -487,7 +495,7 @@ Expected<void> rivals(const BenchOptions& options, NumberFile& numbers) {
       std::optional<lcp::LcpSummary> best;
       const auto solver = make_lcp_contender<3>(*info);
       for (int k = 0; k < 3; ++k) {
-        std::vector<double> p(problem.matrix.size(), 0.0);
+        std::vector<double> p(problem.size(), 0.0);
         const lcp::LcpSummary summary = solver->solve(problem, p, {});
         if (!best || summary.seconds() < best->seconds()) best = summary;
         if (summary.seconds() > 5) break;
@@ -497,7 +505,7 @@ Expected<void> rivals(const BenchOptions& options, NumberFile& numbers) {
     }
   }
   for (const int ranks : {1, 2}) {
-    const auto rival = hypre_solve(problem.matrix, ranks, options.folder);
+    const auto rival = hypre_solve(problem.matrix(), ranks, options.folder);
     if (!rival) {
       options.print(rival.error().message);
       break;
@@ -511,8 +519,8 @@ Expected<void> rivals(const BenchOptions& options, NumberFile& numbers) {
 // LCP Fig. 5.10: residual against iteration, scenarios 1 to 3.
 Expected<void> convergence(const BenchOptions& options) {
   const int n = options.size > 0 ? options.size : default_size_3d;
-  const auto contenders =
-      chosen_contenders(options, {"truncated", "fas", "fas-diagonal", "fmg", "pi-amg", "pe-amg"});
+  const auto contenders = chosen_contenders(
+      options, {"truncated", "fas", "fas-velocities", "fas-printed", "fmg", "pi-amg", "pe-amg"});
   if (!contenders) return forward_error(contenders);
   std::vector<render::LinePlot> plots;
   for (const LcpScenario scenario : lcp_scenarios(3)) {
@@ -523,7 +531,7 @@ Expected<void> convergence(const BenchOptions& options) {
                           {{"tolerance", 1e-6}}};
     const LcpCase<3> problem = static_case<3>(scenario, n, LcpVelocity::Smooth);
     for (const LcpContenderInfo* info : *contenders) {
-      std::vector<double> p(problem.matrix.size(), 0.0);
+      std::vector<double> p(problem.size(), 0.0);
       const lcp::LcpSummary summary = make_lcp_contender<3>(*info)->solve(problem, p, {});
       render::Series series{
           std::string(info->name), {}, {}, render::palette(static_cast<int>(plot.series.size()))};

@@ -15,8 +15,8 @@ using matter::PressureMethod;
 
 constexpr std::array table = {
     LcpContenderInfo{"truncated", "", "truncated non-smooth Newton multigrid on the grid: the default"},
-    LcpContenderInfo{"fas", "FAS-MG", "FAS, rows and unknowns in m/s"},
-    LcpContenderInfo{"fas-diagonal", "", "FAS, every row divided by its diagonal"},
+    LcpContenderInfo{"fas", "FAS-MG", "FAS, wall rows compared as divided by their diagonal"},
+    LcpContenderInfo{"fas-velocities", "", "FAS, rows and unknowns in m/s"},
     LcpContenderInfo{"fas-printed", "", "FAS in the units of the paper's equations"},
     LcpContenderInfo{"fas-trilinear", "", "FAS with trilinear transfers"},
     LcpContenderInfo{"fas-constant", "", "FAS with piecewise constant transfers"},
@@ -44,7 +44,7 @@ constexpr std::array table = {
 
 matter::FasOptions fas_options(std::string_view name) {
   matter::FasOptions options;
-  if (name == "fas-diagonal") options.scaling = matter::FasScaling::Diagonal;
+  if (name == "fas-velocities") options.scaling = matter::FasScaling::Velocities;
   if (name == "fas-printed") options.scaling = matter::FasScaling::AsPrinted;
   if (name == "fas-trilinear") options.transfer = matter::Transfer::Trilinear;
   if (name == "fas-constant") options.transfer = matter::Transfer::Constant;
@@ -58,9 +58,9 @@ class GridContender final : public LcpContender<Dim> {
  public:
   explicit GridContender(std::unique_ptr<matter::PressureSolver<Dim>> solver) : solver_(std::move(solver)) {}
   lcp::LcpSummary solve(const LcpCase<Dim>& problem, std::vector<double>& p,
-                        std::span<const std::uint8_t>) override {
+                        const lcp::LcpOptions& options) override {
     std::vector<double> q = problem.system.scatter(p);
-    lcp::LcpSummary summary = solver_->solve(problem.system, q, {});
+    lcp::LcpSummary summary = solver_->solve(problem.system, q, options);
     p = problem.system.gather(q);
     return summary;
   }
@@ -74,11 +74,9 @@ class MatrixContender final : public LcpContender<Dim> {
  public:
   explicit MatrixContender(lcp::LcpMethod method) : method_(method) {}
   lcp::LcpSummary solve(const LcpCase<Dim>& problem, std::vector<double>& p,
-                        std::span<const std::uint8_t> policy) override {
+                        const lcp::LcpOptions& options) override {
     if (!solver_) solver_ = lcp::make_lcp_solver(method_, p.size());
-    solver_->attach(problem.matrix);
-    lcp::LcpOptions options;
-    options.policy = policy;
+    solver_->attach(problem.matrix());
     return solver_->solve(p, options);
   }
 

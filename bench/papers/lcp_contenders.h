@@ -5,9 +5,10 @@
 #include <lope/matter/liquid/pressure_system.h>
 #include <lope/optimize/complementarity/problem.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,20 +19,29 @@ namespace lope::bench {
 // One pressure problem, as a grid and as a matrix (rows in the order of the system's unknowns).
 template <int Dim>
 struct LcpCase {
-  explicit LcpCase(matter::PressureSystem<Dim> made)
-      : system(std::move(made)), matrix(system.matrix_form()) {}
+  explicit LcpCase(matter::PressureSystem<Dim> made) : system(std::move(made)) {}
   matter::PressureSystem<Dim> system;
-  optimize::complementarity::MixedLcp matrix;
+
+  std::size_t size() const { return static_cast<std::size_t>(system.unknowns()); }
+  // Made when first asked for: not every table needs it, and the largest grids are better off without.
+  const optimize::complementarity::MixedLcp& matrix() const {
+    if (!matrix_) matrix_ = system.matrix_form();
+    return *matrix_;
+  }
+
+ private:
+  mutable std::optional<optimize::complementarity::MixedLcp> matrix_;
 };
 
 template <int Dim>
 class LcpContender {
  public:
   virtual ~LcpContender() = default;
-  // Starts from p (in the order of the unknowns) and leaves its answer there. `policy`: what separated in the
-  // problem before; empty for a cold start. Conversions between grid and matrix are not timed.
-  virtual optimize::complementarity::LcpSummary solve(const LcpCase<Dim>& problem, std::vector<double>& p,
-                                                      std::span<const std::uint8_t> policy) = 0;
+  // Starts from p (in the order of the unknowns) and leaves its answer there. Conversions between grid and
+  // matrix are not timed.
+  virtual optimize::complementarity::LcpSummary solve(
+      const LcpCase<Dim>& problem, std::vector<double>& p,
+      const optimize::complementarity::LcpOptions& options) = 0;
 };
 
 struct LcpContenderInfo {

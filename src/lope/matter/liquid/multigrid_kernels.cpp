@@ -17,16 +17,16 @@ bool use_avx2() {
 }  // namespace
 
 template <>
-const Kernels<2>& kernels() {
+const Kernels<2>& kernels(bool portable) {
 #if defined(__x86_64__)
-  if (use_avx2()) return plane_kernels_avx2;
+  if (!portable && use_avx2()) return plane_kernels_avx2;
 #endif
   return plane_kernels_baseline;
 }
 template <>
-const Kernels<3>& kernels() {
+const Kernels<3>& kernels(bool portable) {
 #if defined(__x86_64__)
-  if (use_avx2()) return space_kernels_avx2;
+  if (!portable && use_avx2()) return space_kernels_avx2;
 #endif
   return space_kernels_baseline;
 }

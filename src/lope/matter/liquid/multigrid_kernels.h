@@ -194,8 +194,8 @@ struct Kernels {
                        float* inverse);
 };
 
-// The widest kernels this processor can run.
+// The widest kernels this processor can run, or those that every processor can.
 template <int Dim>
-const Kernels<Dim>& kernels();
+const Kernels<Dim>& kernels(bool portable);
 
 }  // namespace lope::matter::multigrid

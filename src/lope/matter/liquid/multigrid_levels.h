@@ -90,8 +90,11 @@ template <int Dim>
 struct Levels {
   static constexpr int cells = Level<Dim>::cells, rows = Level<Dim>::rows;
 
-  int coarsest_unknowns = 0;
-  const Kernels<Dim>& kernels = multigrid::kernels<Dim>();
+  Levels(int most_coarsest_unknowns, bool portable_kernels)
+      : coarsest_unknowns(most_coarsest_unknowns), kernels(multigrid::kernels<Dim>(portable_kernels)) {}
+
+  int coarsest_unknowns;
+  const Kernels<Dim>& kernels;
   Finest<Dim> finest;
   std::vector<Level<Dim>> levels;
   std::size_t used = 0;  // levels of the present system

@@ -14,6 +14,7 @@ using optimize::complementarity::LcpSummary;
 
 constexpr int coarsest_unknowns = 100;
 constexpr int coarsest_sweeps = 50;
+constexpr double printed_time_step = 0.01;  // Δt of FasScaling::AsPrinted [s], ρ = 1
 
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -115,11 +116,11 @@ void sweep(Level& l, bool plain) {
   for (int i = 0; i < l.a.rows; ++i) {
     const double d = l.diagonal[at(i)];
     if (d <= 0 || (plain && l.fixed[at(i)])) continue;
-    double sum = l.row_scale[at(i)] * l.f[at(i)] - l.b[at(i)];
+    double sum = l.f[at(i)] - l.b[at(i)];
     for (std::int64_t k = l.a.row_start[at(i)]; k < l.a.row_start[at(i) + 1]; ++k)
       if (l.a.column[at(k)] != i) sum -= l.a.value[at(k)] * l.p[at(l.a.column[at(k)])];
     const double value = sum / d;
-    l.p[at(i)] = l.bounded[at(i)] && !plain ? std::max(value, l.f[at(i)]) : value;
+    l.p[at(i)] = l.bounded[at(i)] && !plain ? std::max(value, l.f[at(i)] / l.sigma[at(i)]) : value;
   }
 }
 
@@ -129,8 +130,8 @@ void evaluate(const Level& l, std::vector<double>& result) {
   result.resize(l.b.size());
   linalg::multiply(l.a, l.p, result);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    const double row = (result[i] + l.b[i]) / l.row_scale[i];
-    result[i] = l.bounded[i] ? std::min(row, l.p[i]) : row;
+    const double row = result[i] + l.b[i];
+    result[i] = l.bounded[i] ? std::min(row, l.sigma[i] * l.p[i]) : row;
   }
 }
 
@@ -209,20 +210,18 @@ MatrixLevels<Dim>::MatrixLevels(const PressureSystem<Dim>& system, const FasOpti
   level.bounded = std::move(problem.bounded);
   // Rows in 1/s and unknowns in Pa.
   const double rows = options.scaling == FasScaling::AsPrinted ? 1 / system.dx() : 1;
-  const double unknowns = options.scaling == FasScaling::AsPrinted ? 0.01 / system.dx() : 1;
+  const double unknowns = options.scaling == FasScaling::AsPrinted ? printed_time_step / system.dx() : 1;
   level.a = scaled(std::move(level.a), rows * unknowns);
   for (double& b : level.b) b *= rows;
   PressureSystem<Dim> kept;
   for (;;) {
     const std::size_t n = level.b.size();
     level.diagonal = linalg::diagonal(level.a);
-    level.row_scale.assign(n, 1);
     level.fixed.assign(n, 0);
+    level.sigma.assign(n, 1);
     if (options.scaling == FasScaling::Diagonal) {
-      // R A P has a quarter of A's diagonal: what is restricted must mean the same on all levels.
-      const double quarter = std::pow(4.0, static_cast<double>(levels.size()));
       for (std::size_t i = 0; i < n; ++i)
-        level.row_scale[i] = level.diagonal[i] > 0 ? quarter * level.diagonal[i] : 1;
+        if (level.diagonal[i] > 0) level.sigma[i] = level.diagonal[i];
     }
     level.p.assign(n, 0);
     level.f.assign(n, 0);
@@ -251,16 +250,19 @@ MatrixLevels<Dim>::MatrixLevels(const PressureSystem<Dim>& system, const FasOpti
   }
 }
 
-template <int Dim>
-LcpSummary FasMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
-                                    const LcpOptions& options) {
+namespace {
+
+// Sets the levels up and repeats `cycle` on them until the iterate of the finest one is good enough. `unit`:
+// of the levels' unknowns in m/s.
+template <int Dim, class Cycle>
+LcpSummary iterate(const PressureSystem<Dim>& system, const FasOptions& fas, double unit, std::span<double> q,
+                   const LcpOptions& options, const Cycle& cycle) {
   LcpSummary summary;
   PressureRecord record(options, summary);
   const Stopwatch watch;
-  MatrixLevels<Dim> matrices(system, options_);
+  MatrixLevels<Dim> matrices(system, fas);
   const double setup = watch.seconds();
   auto& finest = matrices.levels[0];
-  const double unit = options_.scaling == FasScaling::AsPrinted ? 0.01 / system.dx() : 1;
   finest.p = system.gather(q);
   for (double& p : finest.p) p /= unit;
   std::vector<double> field;
@@ -269,65 +271,61 @@ LcpSummary FasMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span
     for (double& value : field) value *= unit;
     return system.violation(field);
   };
-  while (!record.add(take(), std::numeric_limits<double>::quiet_NaN(), field))
-    fas_cycle(matrices.levels, 0, options_.sweeps);
+  while (!record.add(take(), std::numeric_limits<double>::quiet_NaN(), field)) cycle(matrices.levels);
   std::copy(field.begin(), field.end(), q.begin());
   record.finish(setup);
   return summary;
 }
 
+// The residual on all levels, then from the coarsest upwards: the correction so far, one V-cycle. Below the
+// finest level everything is a correction.
+template <class Level>
+void full_cycle(std::vector<Level>& levels, int sweeps) {
+  for (std::size_t l = 1; l < levels.size(); ++l) std::fill(levels[l].b.begin(), levels[l].b.end(), 0.0);
+  Level& finest = levels[0];
+  linalg::multiply(finest.a, finest.p, finest.residual);
+  for (std::size_t i = 0; i < finest.residual.size(); ++i) {
+    finest.fixed[i] = finest.bounded[i] && finest.p[i] <= 0 && finest.residual[i] + finest.b[i] > 0;
+    finest.residual[i] = finest.fixed[i] ? 0 : -finest.b[i] - finest.residual[i];
+  }
+  for (std::size_t l = 0; l + 1 < levels.size(); ++l) fix_below(levels[l], levels[l + 1]);
+  std::vector<std::vector<double>> rhs = {finest.residual};
+  for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
+    rhs.emplace_back(levels[l + 1].b.size());
+    linalg::multiply(levels[l].restriction, rhs[l], rhs[l + 1]);
+  }
+  std::vector<double> correction(levels.back().b.size());
+  for (std::size_t l = levels.size() - 1; l > 0; --l) {
+    levels[l].p = correction;
+    levels[l].f = rhs[l];
+    linear_cycle(levels, l, sweeps);
+    std::vector<double> finer(levels[l - 1].b.size());
+    linalg::multiply(levels[l - 1].prolongation, levels[l].p, finer);
+    for (std::size_t i = 0; i < finer.size(); ++i) finer[i] = levels[l - 1].fixed[i] ? 0 : finer[i];
+    correction = std::move(finer);
+  }
+  for (std::size_t i = 0; i < correction.size(); ++i) {
+    if (finest.fixed[i]) continue;
+    const double value = finest.p[i] + correction[i];
+    finest.p[i] = finest.bounded[i] ? std::max(value, 0.0) : value;
+  }
+  linear_cycle(levels, 0, sweeps);
+}
+
+}  // namespace
+
+template <int Dim>
+LcpSummary FasMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
+                                    const LcpOptions& options) {
+  const double unit = options_.scaling == FasScaling::AsPrinted ? printed_time_step / system.dx() : 1;
+  return iterate(system, options_, unit, q, options,
+                 [&](auto& levels) { fas_cycle(levels, 0, options_.sweeps); });
+}
+
 template <int Dim>
 LcpSummary FullMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
                                      const LcpOptions& options) {
-  LcpSummary summary;
-  PressureRecord record(options, summary);
-  const Stopwatch watch;
-  MatrixLevels<Dim> matrices(system, options_);
-  const double setup = watch.seconds();
-  auto& levels = matrices.levels;
-  // Below the finest level everything is a correction: no right-hand side of its own.
-  for (std::size_t l = 1; l < levels.size(); ++l) std::fill(levels[l].b.begin(), levels[l].b.end(), 0.0);
-  const int sweeps = options_.sweeps;
-  levels[0].p = system.gather(q);
-  std::vector<double> field;
-  const auto take = [&] {
-    field = system.scatter(levels[0].p);
-    return system.violation(field);
-  };
-  while (!record.add(take(), std::numeric_limits<double>::quiet_NaN(), field)) {
-    // The residual on all levels, then from the coarsest upwards: the correction so far, one V-cycle.
-    auto& finest = levels[0];
-    linalg::multiply(finest.a, finest.p, finest.residual);
-    for (std::size_t i = 0; i < finest.residual.size(); ++i) {
-      finest.fixed[i] = finest.bounded[i] && finest.p[i] <= 0 && finest.residual[i] + finest.b[i] > 0;
-      finest.residual[i] = finest.fixed[i] ? 0 : -finest.b[i] - finest.residual[i];
-    }
-    for (std::size_t l = 0; l + 1 < levels.size(); ++l) fix_below(levels[l], levels[l + 1]);
-    std::vector<std::vector<double>> rhs = {finest.residual};
-    for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
-      rhs.emplace_back(levels[l + 1].b.size());
-      linalg::multiply(levels[l].restriction, rhs[l], rhs[l + 1]);
-    }
-    std::vector<double> correction(levels.back().b.size());
-    for (std::size_t l = levels.size() - 1; l > 0; --l) {
-      levels[l].p = correction;
-      levels[l].f = rhs[l];
-      linear_cycle(levels, l, sweeps);
-      std::vector<double> finer(levels[l - 1].b.size());
-      linalg::multiply(levels[l - 1].prolongation, levels[l].p, finer);
-      for (std::size_t i = 0; i < finer.size(); ++i) finer[i] = levels[l - 1].fixed[i] ? 0 : finer[i];
-      correction = std::move(finer);
-    }
-    for (std::size_t i = 0; i < correction.size(); ++i) {
-      if (finest.fixed[i]) continue;
-      const double value = finest.p[i] + correction[i];
-      finest.p[i] = finest.bounded[i] ? std::max(value, 0.0) : value;
-    }
-    linear_cycle(levels, 0, sweeps);
-  }
-  std::copy(field.begin(), field.end(), q.begin());
-  record.finish(setup);
-  return summary;
+  return iterate(system, options_, 1, q, options, [&](auto& levels) { full_cycle(levels, options_.sweeps); });
 }
 
 template class MatrixLevels<2>;

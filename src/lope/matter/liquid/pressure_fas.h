@@ -17,20 +17,21 @@ enum class Transfer {
   Constant,     // the parent's value
 };
 
-// What min(Ap + b, p) compares (NUMERICS §8): FAS uses one right-hand side f for both, so its path depends on
-// it.
+// What FAS compares in a wall row, N(p) = min(Ap + b, σp): f is the right-hand side of both, so its path
+// depends on σ, its solution does not (NUMERICS §8). LCP leaves σ to the units. The last one knows none and
+// comes close to the paper's counts; the others converge slowly or not at all as the grid gets finer
+// (docs/benchmarks/lcp.md).
 enum class FasScaling {
-  AsPrinted,   // rows in 1/s, unknowns in Pa with ρ = 1, Δt = 0.01 s, as in the paper's equations
-  Velocities,  // rows and unknowns in m/s, as PressureSystem has them
-  Diagonal,  // besides, every row divided by its diagonal entry on every level (times 4 per level: R A P's is
-             // smaller)
+  AsPrinted,   // σ = 1, rows in 1/s, unknowns in Pa with ρ = 1, Δt = 0.01 s, as in the paper's equations
+  Velocities,  // σ = 1, rows and unknowns in m/s, as PressureSystem has them
+  Diagonal,    // σ = a_ii of every level: wall rows are compared as if divided by their diagonal
 };
 
 struct FasOptions {
   Transfer transfer = Transfer::Barycentric;
   bool one_sided = true;  // false ("simple boundaries"): donors behind solids count, missing ones are zero
   bool galerkin = true;   // false: coarse matrices discretised directly (PressureSystem::coarser)
-  FasScaling scaling = FasScaling::Velocities;
+  FasScaling scaling = FasScaling::Diagonal;
   int sweeps = 2;  // before and after
 };
 
@@ -40,7 +41,8 @@ class MatrixLevels {
  public:
   struct Level {
     linalg::CsrMatrix a, prolongation, restriction;  // transfers from and to the next coarser level
-    std::vector<double> b, diagonal, row_scale;
+    std::vector<double> b, diagonal;
+    std::vector<double> sigma;  // of wall rows
     std::vector<std::uint8_t> bounded, fixed;
     std::vector<double> p, f, residual;
   };
@@ -48,8 +50,9 @@ class MatrixLevels {
   std::vector<Level> levels;
 };
 
-// FAS V-cycles. N(p) = f means min(Ap + b − f, p − f) = 0 in wall rows, so projected Gauss–Seidel sets
-// p_i ← max(p_i solved from row i with right-hand side f − b, f_i). The coarsest level: 50 sweeps.
+// FAS V-cycles. N(p) = f means min(Ap + b − f, σp − f) = 0 in wall rows, so projected Gauss–Seidel sets
+// p_i ← max(p_i solved from row i with right-hand side f − b, f_i / σ_i). The coarsest level: 50 sweeps.
+// Without wall rows it is a linear V-cycle.
 template <int Dim>
 class FasMultigrid final : public PressureSolver<Dim> {
  public:
@@ -68,8 +71,8 @@ class FasMultigrid final : public PressureSolver<Dim> {
 template <int Dim>
 class FullMultigrid final : public PressureSolver<Dim> {
  public:
-  explicit FullMultigrid(const FasOptions& options = {Transfer::Trilinear, false, false,
-                                                      FasScaling::Velocities, 4})
+  explicit FullMultigrid(const FasOptions& options = {Transfer::Trilinear, false, false, FasScaling::Diagonal,
+                                                      4})
       : options_(options) {}
   optimize::complementarity::LcpSummary solve(const PressureSystem<Dim>& system, std::span<double> q,
                                               const optimize::complementarity::LcpOptions& options) override;

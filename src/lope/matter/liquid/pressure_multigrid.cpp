@@ -32,6 +32,9 @@ void each(const std::vector<int>& bricks, const Body& body) {
 
 template <int Dim>
 struct PressureHierarchy<Dim>::Work : multigrid::Levels<Dim> {
+  explicit Work(const HierarchyOptions& given)
+      : multigrid::Levels<Dim>(given.coarsest_unknowns, given.portable_kernels), options(given) {}
+
   HierarchyOptions options;
   double margin = first_margin;  // of the eigenvalues' bound over the infinite grid's
   using multigrid::Levels<Dim>::finest;
@@ -77,10 +80,8 @@ void PressureHierarchy<Dim>::Work::chebyshev(Level<Dim>& level, bool from_zero) 
 }
 
 template <int Dim>
-PressureHierarchy<Dim>::PressureHierarchy(const HierarchyOptions& options) : work_(std::make_unique<Work>()) {
-  work_->options = options;
-  work_->coarsest_unknowns = options.coarsest_unknowns;
-}
+PressureHierarchy<Dim>::PressureHierarchy(const HierarchyOptions& options)
+    : work_(std::make_unique<Work>(options)) {}
 template <int Dim>
 PressureHierarchy<Dim>::~PressureHierarchy() = default;
 template <int Dim>

@@ -132,6 +132,64 @@ TEST(TruncatedMultigrid, StartsFromWhatItIsGiven) {
   EXPECT_TRUE(solver.solve(system, q, options).converged());
 }
 
+TEST(TruncatedMultigrid, AWarmRunNeedsAboutTheCyclesOfALinearOne) {
+  TruncatedMultigrid<3> separating;
+  LinearMultigrid<3> holding;
+  std::vector<double> p, q;
+  int cycles = 0, linear_cycles = 0;
+  for (int k = 0; k < 6; ++k) {
+    const PressureSystem<3> system(lcp_problem<3>(LcpScenario::Sphere, 48, LcpVelocity::Smooth, 0.02 * k),
+                                   {});
+    p.resize(system.bricks().size());
+    q.resize(system.bricks().size());
+    const LcpSummary first = separating.solve(system, p, {}), second = holding.solve(system, q, {});
+    ASSERT_TRUE(first.converged());
+    ASSERT_TRUE(second.converged());
+    EXPECT_LE(system.violation(p), 1e-6);
+    if (k == 0) continue;
+    cycles += first.iterations;
+    linear_cycles += second.iterations;
+  }
+  EXPECT_LE(cycles, linear_cycles + 6);
+}
+
+TEST(Fas, IsALinearCycleWhereNoWallLetsGo) {
+  PressureOptions options;
+  options.separating = false;
+  const PressureSystem<3> system(lcp_problem<3>(LcpScenario::Sphere, 32, LcpVelocity::Smooth), options);
+  std::vector<int> cycles;
+  for (const auto scaling : {FasScaling::AsPrinted, FasScaling::Velocities, FasScaling::Diagonal}) {
+    FasOptions fas_options;
+    fas_options.scaling = scaling;
+    FasMultigrid<3> fas(fas_options);
+    LcpSummary summary;
+    solved<3>(fas, system, 1e-6, &summary);
+    cycles.push_back(summary.iterations);
+  }
+  EXPECT_LE(cycles[0], 8);  // LCP Table 12: 7
+  EXPECT_EQ(cycles[0], cycles[1]);
+  EXPECT_EQ(cycles[0], cycles[2]);
+}
+
+TEST(Fas, NeedsAboutThePapersCyclesIfWallRowsAreComparedByTheirDiagonal) {
+  for (const auto scenario : lcp_scenarios(3)) {
+    const PressureSystem<3> system(lcp_problem<3>(scenario, 32, LcpVelocity::Smooth), {});
+    FasMultigrid<3> fas({});
+    LcpSummary summary;
+    solved<3>(fas, system, 1e-6, &summary);
+    EXPECT_LE(summary.iterations, 12) << name(scenario);
+  }
+}
+
+TEST(FullMultigrid, FindsTheSameSolution) {
+  for (const auto scenario : lcp_scenarios(3)) {
+    const PressureSystem<3> system(lcp_problem<3>(scenario, 32, LcpVelocity::Rough), {});
+    FullMultigrid<3> full;
+    TruncatedMultigrid<3> truncated;
+    EXPECT_LT(largest_difference<3>(solved<3>(full, system, 1e-8), solved<3>(truncated, system, 1e-8)), 1e-6);
+  }
+}
+
 // A closed box of one brick, full of liquid that is pushed about: no free surface, singular matrix.
 PressureGrid<3> full_box() {
   PressureGrid<3> grid;
@@ -221,6 +279,45 @@ void expect_symmetric_cycle(LcpScenario scenario, int n) {
 TEST(PressureHierarchy, TheCycleIsSymmetricAndPositive) {
   expect_symmetric_cycle<2>(LcpScenario::Maze, 64);
   expect_symmetric_cycle<3>(LcpScenario::SphereCuboid, 32);
+}
+
+template <int Dim>
+void expect_equal_kernels(LcpScenario scenario, int n) {
+  const PressureSystem<Dim> system(lcp_problem<Dim>(scenario, n, LcpVelocity::Rough), {});
+  std::vector<std::vector<double>> corrections, solutions;
+  for (const bool portable : {false, true}) {
+    HierarchyOptions options;
+    options.portable_kernels = portable;
+    options.coarsest_unknowns = 20;
+    PressureHierarchy<Dim> hierarchy(options);
+    hierarchy.attach(system, true);
+    std::vector<double> p(hierarchy.field_size());
+    const auto start = hierarchy.defect(p);
+    hierarchy.smooth_before(0);
+    hierarchy.update_active();
+    hierarchy.build_matrices();
+    hierarchy.restrict_residual(0);
+    linalg::v_cycle(hierarchy, 1);
+    hierarchy.prolong_correction(0);
+    hierarchy.smooth_after(0);
+    corrections.emplace_back(hierarchy.field_size());
+    hierarchy.copy_correction(corrections.back());
+    hierarchy.move(p);
+    EXPECT_LT(hierarchy.defect(p).objective, start.objective);
+    TruncatedMultigrid<Dim> solver(options);
+    solutions.push_back(solved<Dim>(solver, system, 1e-7));
+  }
+  double size = 0;
+  for (const double c : corrections[0]) size = std::max(size, std::abs(c));
+  EXPECT_GT(size, 0.1);
+  // Sums in another order, and products that are fused or not.
+  EXPECT_LT(largest_difference<Dim>(corrections[0], corrections[1]), 1e-4 * size);
+  EXPECT_LT(largest_difference<Dim>(solutions[0], solutions[1]), 1e-5);
+}
+
+TEST(PressureHierarchy, AllKernelsAgree) {
+  expect_equal_kernels<2>(LcpScenario::Circle, 96);
+  expect_equal_kernels<3>(LcpScenario::TwoSpheres, 40);
 }
 
 TEST(PressureHierarchy, TheCoarseMatrixIsGalerkins) {

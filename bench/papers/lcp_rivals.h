@@ -6,20 +6,30 @@
 #include <lope/optimize/complementarity/problem.h>
 
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 namespace lope::bench {
 
 struct RivalResult {
-  double setup_seconds = 0;
+  double setup_seconds = 0;  // 0 if the rival does not tell it apart
   double solve_seconds = 0;
   int iterations = 0;
-  double residual = 0;  // largest |(Ap + b)_i|
+  double residual = 0;
 };
 
-// A p = −b (no bounds) by hypre's conjugate gradients with BoomerAMG, to the same residual, on `ranks`
-// processes under mpirun. An error says that the rival was not built or could not run. `folder` takes
-// temporary files.
-Expected<RivalResult> hypre_solve(const optimize::complementarity::MixedLcp& problem, int ranks,
-                                  const std::filesystem::path& folder);
+// A solver of another project that `lope bench lcp` can run as a program of its own under mpirun.
+struct Rival {
+  std::string_view name;
+  std::string_view program;
+  std::string_view package;  // where to get it
+  bool linear = false;       // sees no bounds: A p = −b
+};
+std::span<const Rival> lcp_rivals();
+
+// The problem to a largest residual of `tolerance`, cold start. An error says that the rival was not built or
+// could not run. `folder` takes temporary files.
+Expected<RivalResult> rival_solve(const Rival& rival, const optimize::complementarity::MixedLcp& problem,
+                                  double tolerance, int ranks, const std::filesystem::path& folder);
 
 }  // namespace lope::bench

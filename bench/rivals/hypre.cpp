@@ -1,6 +1,6 @@
-// hypre's conjugate gradients with BoomerAMG on a system from a file: A p = −b to a largest residual of 10⁻⁶.
-//   mpirun -n RANKS lope_rival_hypre SYSTEM ANSWER
-// SYSTEM: rows, entries (int64), row starts (int64), columns (int32), values, b (double), little-endian.
+// hypre's conjugate gradients with BoomerAMG on a system from a file: A p = −b, no bounds, to a largest
+// residual.
+//   mpirun -n RANKS lope_rival_hypre SYSTEM ANSWER TOLERANCE
 // ANSWER: set-up seconds, solve seconds, iterations, largest residual.
 // BoomerAMG as tuned for these matrices: HMIS coarsening, extended+i interpolation of at most 4 entries, ℓ1
 // Gauss–Seidel, one aggressive level. CG knows the Euclidean norm only: its tolerance is tightened until the
@@ -9,43 +9,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 #include <vector>
 
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
 #include <mpi.h>
+#include <rivals/system.h>
 
 namespace {
 
-struct System {
-  std::int64_t rows = 0, entries = 0;
-  std::vector<std::int64_t> start;
-  std::vector<std::int32_t> column;
-  std::vector<double> value, b;
-};
-
-template <class T>
-void read(std::ifstream& in, T* data, std::size_t count) {
-  in.read(reinterpret_cast<char*>(data), static_cast<std::streamsize>(count * sizeof(T)));
-}
-
-bool load(const char* path, System& s) {
-  std::ifstream in(path, std::ios::binary);
-  read(in, &s.rows, 1);
-  read(in, &s.entries, 1);
-  if (!in) return false;
-  s.start.resize(static_cast<std::size_t>(s.rows) + 1);
-  s.column.resize(static_cast<std::size_t>(s.entries));
-  s.value.resize(s.column.size());
-  s.b.resize(static_cast<std::size_t>(s.rows));
-  read(in, s.start.data(), s.start.size());
-  read(in, s.column.data(), s.column.size());
-  read(in, s.value.data(), s.value.size());
-  read(in, s.b.data(), s.b.size());
-  return static_cast<bool>(in);
-}
+using lope::rivals::System;
 
 struct Vectors {
   HYPRE_IJVector ij;
@@ -74,8 +49,9 @@ int main(int count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   System s;
-  if (count != 3 || !load(arguments[1], s)) {
-    std::fprintf(stderr, "usage: lope_rival_hypre SYSTEM ANSWER\n");
+  const double wanted = count == 4 ? std::atof(arguments[3]) : 0;
+  if (!(wanted > 0) || !lope::rivals::load(arguments[1], s)) {
+    std::fprintf(stderr, "usage: lope_rival_hypre SYSTEM ANSWER TOLERANCE\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   const auto first = static_cast<HYPRE_BigInt>(s.rows * rank / ranks);
@@ -108,7 +84,7 @@ int main(int count, char** arguments) {
   HYPRE_Int iterations = 0;
   double squares = 0;
   for (const double value : s.b) squares += value * value;
-  double tolerance = 1e-6 * std::sqrt(static_cast<double>(s.rows)) / std::sqrt(squares) * 0.3;
+  double tolerance = wanted * std::sqrt(static_cast<double>(s.rows)) / std::sqrt(squares) * 0.3;
   for (int attempt = 0; attempt < 12; ++attempt, tolerance *= 0.5) {
     HYPRE_Solver amg, cg;
     HYPRE_BoomerAMGCreate(&amg);
@@ -149,12 +125,10 @@ int main(int count, char** arguments) {
       own = std::max(own, std::abs(value));
     }
     MPI_Allreduce(&own, &residual, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    if (residual <= 1e-6) break;
+    if (residual <= wanted) break;
   }
-  if (rank == 0) {
-    std::ofstream out(arguments[2]);
-    out << setup << ' ' << solve << ' ' << iterations << ' ' << residual << '\n';
-  }
+  if (rank == 0)
+    lope::rivals::write_answer(arguments[2], setup, solve, static_cast<int>(iterations), residual);
   HYPRE_Finalize();
   MPI_Finalize();
   return 0;

@@ -31,6 +31,7 @@ constexpr std::array table = {
     LcpContenderInfo{"pe-amg", "PE-MG", "penalty method, CG with algebraic multigrid inside", false, true},
     LcpContenderInfo{"mprgp-ic", "", "MPRGP with IC(0) on the face", false, true},
     LcpContenderInfo{"mprgp-amg", "", "MPRGP with algebraic multigrid on the face", false, true},
+    LcpContenderInfo{"truncated-amg", "", "truncated cycles on an algebraic hierarchy"},
     LcpContenderInfo{"psor", "", "projected over-relaxation, parameter found on the way"},
     LcpContenderInfo{"newton-ic", "", "min-map Newton, IC(0)-CG inside", false, true},
     LcpContenderInfo{"newton-cg", "Newton", "min-map Newton, diagonally scaled CG inside", false, true, 256,

@@ -13,23 +13,21 @@ constexpr int sweeps_per_side = 2;
 
 LcpSummary AlgebraicTruncated::solve(linalg::Vector p, const LcpOptions& options) {
   const std::size_t n = p.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (problem_->bounded[i] != 0) p[i] = std::max(p[i], 0.0);
-  }
-  LcpRecorder recorder(*problem_, p, options);
+  make_feasible(problem(), p);
+  LcpRecorder recorder(problem(), p, options);
   double measure = recorder.record();
   if (measure <= options.tolerance) return recorder.converged();
   {
     const ScopedTimer timer(recorder.setup());
-    sweeps_.set_matrix(problem_->a);
-    if (!hierarchy_.set_matrix(problem_->a))
+    sweeps_.set_matrix(problem().a);
+    if (!hierarchy_.set_matrix(problem().a))
       return recorder.failed("the matrix is not positive definite: no hierarchy");
   }
   std::vector<std::uint8_t> active(n);
   std::vector<double> right(n), r(n), d(n), ad(n);
-  linalg::combine(-1, problem_->b, 0, right);
+  linalg::combine(-1, problem().b, 0, right);
   const auto smooth = [&](linalg::Direction direction) {
-    for (int k = 0; k < sweeps_per_side; ++k) sweeps_.projected_sweep(right, problem_->bounded, p, direction);
+    for (int k = 0; k < sweeps_per_side; ++k) sweeps_.projected_sweep(right, problem().bounded, p, direction);
   };
   const int limit = options.max_iterations > 0 ? options.max_iterations : default_limit;
   while (!(measure <= options.tolerance)) {
@@ -39,7 +37,7 @@ LcpSummary AlgebraicTruncated::solve(linalg::Vector p, const LcpOptions& options
     smooth(linalg::Direction::Forward);
     bool changed = false;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::uint8_t now = problem_->bounded[i] != 0 && p[i] <= 0;
+      const std::uint8_t now = problem().bounded[i] != 0 && p[i] <= 0;
       changed = changed || now != active[i];
       active[i] = now;
     }
@@ -48,12 +46,12 @@ LcpSummary AlgebraicTruncated::solve(linalg::Vector p, const LcpOptions& options
       if (!hierarchy_.set_fixed(active))
         return recorder.failed("the matrix is not positive definite: no hierarchy");
     }
-    linalg::residual(problem_->a, p, right, r);
+    linalg::residual(problem().a, p, right, r);
     hierarchy_.coarse_correction(r, d);
     parallel_for(n, grain, [&](std::size_t i) {
-      if (problem_->bounded[i] != 0) d[i] = std::max(d[i], -p[i]);
+      if (problem().bounded[i] != 0) d[i] = std::max(d[i], -p[i]);
     });
-    linalg::multiply(problem_->a, d, ad);
+    linalg::multiply(problem().a, d, ad);
     const double slope = linalg::dot(r, d);
     const double curvature = linalg::dot(d, ad);
     if (slope > 0 && curvature > 0) linalg::combine(std::min(1.0, slope / curvature), d, 1, p);

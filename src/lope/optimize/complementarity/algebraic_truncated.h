@@ -18,11 +18,9 @@ namespace lope::optimize::complementarity {
 
 class AlgebraicTruncated final : public MatrixLcpSolver {
  public:
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
 
  private:
-  const MixedLcp* problem_ = nullptr;
   linalg::AlgebraicMultigrid hierarchy_;
   linalg::GaussSeidel sweeps_;
 };

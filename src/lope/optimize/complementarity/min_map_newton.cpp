@@ -33,18 +33,19 @@ void evaluate(const MixedLcp& problem, linalg::ConstVector p, linalg::Vector w) 
 
 }  // namespace
 
-MinMapNewton::MinMapNewton(std::unique_ptr<linalg::MaskedInverse> inverse) : inverse_(std::move(inverse)) {}
+MinMapNewton::MinMapNewton(std::unique_ptr<linalg::MaskedInverse> inverse)
+    : MaskedLcpSolver(std::move(inverse)) {}
 
 LcpSummary MinMapNewton::solve(linalg::Vector p, const LcpOptions& options) {
-  const linalg::CsrMatrix& a = problem_->a;
+  const linalg::CsrMatrix& a = problem().a;
   const std::size_t n = p.size();
-  LcpRecorder recorder(*problem_, p, options);
+  LcpRecorder recorder(problem(), p, options);
   double residual = recorder.record();
   if (residual <= options.tolerance) return recorder.converged();
   {
     const ScopedTimer timer(recorder.setup());
     sweeps_.set_matrix(a);
-    if (!inverse_->set_matrix(a))
+    if (!inverse().set_matrix(a))
       return recorder.failed("the matrix is not positive definite: no preconditioner");
   }
   std::vector<std::uint8_t> active(n);
@@ -59,12 +60,12 @@ LcpSummary MinMapNewton::solve(linalg::Vector p, const LcpOptions& options) {
   while (recorder.iterations() < limit && recorder.inner_iterations() < options.max_inner_iterations) {
     const linalg::ConstVector now = recorder.w();
     for (std::size_t i = 0; i < n; ++i) {
-      active[i] = problem_->bounded[i] != 0 && p[i] < now[i];
+      active[i] = problem().bounded[i] != 0 && p[i] < now[i];
       direction[i] = active[i] != 0 ? -p[i] : 0;
     }
     {
       const ScopedTimer timer(recorder.setup());
-      if (!inverse_->set_fixed(active))
+      if (!inverse().set_fixed(active))
         return recorder.failed("the matrix is not positive definite: no preconditioner");
     }
     // A_FF d_F = −w_F − A_FA d_A.
@@ -73,28 +74,28 @@ LcpSummary MinMapNewton::solve(linalg::Vector p, const LcpOptions& options) {
     linalg::CgOptions cg_options;
     cg_options.max_norm_tolerance = std::max(0.5 * options.tolerance, forcing * residual);
     cg_options.max_iterations = static_cast<int>(options.max_inner_iterations - recorder.inner_iterations());
-    recorder.count_inner(cg_.solve(reduced, *inverse_, right, free_part, cg_options).iterations);
+    recorder.count_inner(cg().solve(reduced, inverse(), right, free_part, cg_options).iterations);
     linalg::combine(1, free_part, 1, direction);
 
     // Of the true solution of the derivative's system the slope of θ is −2θ.
     linalg::copy(p, start);
-    const double before = merit(*problem_, p, now);
+    const double before = merit(problem(), p, now);
     bool accepted = false;
     double length = 1;
     for (int k = 0; k <= max_halvings && !accepted; ++k, length *= 0.5) {
       parallel_for(n, grain, [&](std::size_t i) {
         const double next = start[i] + length * direction[i];
-        p[i] = problem_->bounded[i] != 0 ? std::max(next, 0.0) : next;
+        p[i] = problem().bounded[i] != 0 ? std::max(next, 0.0) : next;
       });
-      evaluate(*problem_, p, w);
+      evaluate(problem(), p, w);
       recorder.count_inner(1);
-      accepted = merit(*problem_, p, w) <= (1 - 2 * sufficient_decrease * length) * before;
+      accepted = merit(problem(), p, w) <= (1 - 2 * sufficient_decrease * length) * before;
     }
     if (!accepted) {
       linalg::copy(start, p);
-      linalg::combine(-1, problem_->b, 0, right);
+      linalg::combine(-1, problem().b, 0, right);
       for (int k = 0; k < rescue_sweeps; ++k) {
-        sweeps_.projected_sweep(right, problem_->bounded, p, linalg::Direction::Forward);
+        sweeps_.projected_sweep(right, problem().bounded, p, linalg::Direction::Forward);
       }
       recorder.count_inner(rescue_sweeps);
     }

@@ -9,26 +9,20 @@
 // step.
 #pragma once
 
-#include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/gauss_seidel.h>
-#include <lope/linalg/masked_inverse.h>
-#include <lope/optimize/complementarity/problem.h>
+#include <lope/optimize/complementarity/masked_solver.h>
 
 #include <memory>
 
 namespace lope::optimize::complementarity {
 
-class MinMapNewton final : public MatrixLcpSolver {
+class MinMapNewton final : public MaskedLcpSolver {
  public:
   explicit MinMapNewton(std::unique_ptr<linalg::MaskedInverse> inverse);
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   // Inner iterations are CG iterations and evaluations of the line search together, as LCP §5 counts them.
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
 
  private:
-  std::unique_ptr<linalg::MaskedInverse> inverse_;
-  const MixedLcp* problem_ = nullptr;
-  linalg::ConjugateGradient cg_;
   linalg::GaussSeidel sweeps_;
 };
 

@@ -215,14 +215,12 @@ class Run {
 
 }  // namespace
 
-Mprgp::Mprgp(std::unique_ptr<linalg::MaskedInverse> inverse) : inverse_(std::move(inverse)) {}
+Mprgp::Mprgp(std::unique_ptr<linalg::MaskedInverse> inverse) : MaskedLcpSolver(std::move(inverse)) {}
 
 LcpSummary Mprgp::solve(linalg::Vector p, const LcpOptions& options) {
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (problem_->bounded[i] != 0) p[i] = std::max(p[i], 0.0);
-  }
-  LcpRecorder recorder(*problem_, p, options);
-  return Run(*problem_, *inverse_, p, options, recorder).solve();
+  make_feasible(problem(), p);
+  LcpRecorder recorder(problem(), p, options);
+  return Run(problem(), inverse(), p, options, recorder).solve();
 }
 
 }  // namespace lope::optimize::complementarity

@@ -15,23 +15,17 @@
 // face.
 #pragma once
 
-#include <lope/linalg/masked_inverse.h>
-#include <lope/optimize/complementarity/problem.h>
+#include <lope/optimize/complementarity/masked_solver.h>
 
 #include <memory>
 
 namespace lope::optimize::complementarity {
 
-class Mprgp final : public MatrixLcpSolver {
+class Mprgp final : public MaskedLcpSolver {
  public:
   explicit Mprgp(std::unique_ptr<linalg::MaskedInverse> inverse);
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   // An iteration is a change of face (expansion or proportioning); inner iterations are CG steps.
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
-
- private:
-  std::unique_ptr<linalg::MaskedInverse> inverse_;
-  const MixedLcp* problem_ = nullptr;
 };
 
 }  // namespace lope::optimize::complementarity

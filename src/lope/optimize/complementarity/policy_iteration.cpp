@@ -168,31 +168,32 @@ LcpSummary guess_and_solve(const MixedLcp& problem, linalg::MaskedInverse& inver
 }  // namespace
 
 PolicyIteration::PolicyIteration(std::unique_ptr<linalg::MaskedInverse> inverse, const PolicyOptions& options)
-    : inverse_(std::move(inverse)), options_(options) {}
+    : MaskedLcpSolver(std::move(inverse)), options_(options) {}
 
 LcpSummary PolicyIteration::solve(linalg::Vector p, const LcpOptions& options) {
-  return guess_and_solve(*problem_, *inverse_, cg_, PolicyRule(*problem_, *inverse_), options_.forcing, p,
+  return guess_and_solve(problem(), inverse(), cg(), PolicyRule(problem(), inverse()), options_.forcing, p,
                          options);
 }
 
 PenaltyMethod::PenaltyMethod(std::unique_ptr<linalg::MaskedInverse> inverse, const PolicyOptions& options)
-    : inverse_(std::move(inverse)), options_(options) {}
+    : MaskedLcpSolver(std::move(inverse)), options_(options) {}
 
 LcpSummary PenaltyMethod::solve(linalg::Vector p, const LcpOptions& options) {
   const double rho = 1e3 / options.tolerance;
-  return guess_and_solve(*problem_, *inverse_, cg_, PenaltyRule(*problem_, *inverse_, rho), options_.forcing,
+  return guess_and_solve(problem(), inverse(), cg(), PenaltyRule(problem(), inverse(), rho), options_.forcing,
                          p, options);
 }
 
-LinearSolve::LinearSolve(std::unique_ptr<linalg::MaskedInverse> inverse) : inverse_(std::move(inverse)) {}
+LinearSolve::LinearSolve(std::unique_ptr<linalg::MaskedInverse> inverse)
+    : MaskedLcpSolver(std::move(inverse)) {}
 
 LcpSummary LinearSolve::solve(linalg::Vector p, const LcpOptions& options) {
-  const linalg::CsrMatrix& a = problem_->a;
-  LcpRecorder recorder(*problem_, p, options, true);
+  const linalg::CsrMatrix& a = problem().a;
+  LcpRecorder recorder(problem(), p, options, true);
   if (recorder.record() <= options.tolerance) return recorder.converged();
   {
     const ScopedTimer timer(recorder.setup());
-    if (!inverse_->set_matrix(a)) return recorder.failed(not_definite);
+    if (!inverse().set_matrix(a)) return recorder.failed(not_definite);
   }
   std::vector<double> right(p.size());
   std::vector<double> change(p.size());
@@ -201,8 +202,8 @@ LcpSummary LinearSolve::solve(linalg::Vector p, const LcpOptions& options) {
   while (recorder.iterations() < restarts && recorder.inner_iterations() < options.max_inner_iterations) {
     linalg::combine(-1, recorder.w(), 0, right);
     const linalg::CgSummary solved =
-        cg_.solve([&](linalg::ConstVector x, linalg::Vector y) { linalg::multiply(a, x, y); }, *inverse_,
-                  right, change, cg_options(0.9 * options.tolerance, options, recorder));
+        cg().solve([&](linalg::ConstVector x, linalg::Vector y) { linalg::multiply(a, x, y); }, inverse(),
+                   right, change, cg_options(0.9 * options.tolerance, options, recorder));
     linalg::combine(1, change, 1, p);
     recorder.count_iteration();
     recorder.count_inner(solved.iterations);

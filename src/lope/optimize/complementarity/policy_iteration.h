@@ -11,9 +11,7 @@
 // change of p, so that a good start is worth its while.
 #pragma once
 
-#include <lope/linalg/conjugate_gradient.h>
-#include <lope/linalg/masked_inverse.h>
-#include <lope/optimize/complementarity/problem.h>
+#include <lope/optimize/complementarity/masked_solver.h>
 
 #include <memory>
 #include <vector>
@@ -26,44 +24,30 @@ struct PolicyOptions {
   double forcing = 0.05;
 };
 
-class PolicyIteration final : public MatrixLcpSolver {
+class PolicyIteration final : public MaskedLcpSolver {
  public:
   PolicyIteration(std::unique_ptr<linalg::MaskedInverse> inverse, const PolicyOptions& options = {});
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
 
  private:
-  std::unique_ptr<linalg::MaskedInverse> inverse_;
   PolicyOptions options_;
-  const MixedLcp* problem_ = nullptr;
-  linalg::ConjugateGradient cg_;
 };
 
 // (A + ρΠ) p = −b, Π the rows of S where p < 0; ρ = 10³/tolerance (the paper's 10⁹ at the default tolerance).
-class PenaltyMethod final : public MatrixLcpSolver {
+class PenaltyMethod final : public MaskedLcpSolver {
  public:
   PenaltyMethod(std::unique_ptr<linalg::MaskedInverse> inverse, const PolicyOptions& options = {});
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
 
  private:
-  std::unique_ptr<linalg::MaskedInverse> inverse_;
   PolicyOptions options_;
-  const MixedLcp* problem_ = nullptr;
-  linalg::ConjugateGradient cg_;
 };
 
 // A p = −b; the summary's residual is the largest |(Ap + b)_i|.
-class LinearSolve final : public MatrixLcpSolver {
+class LinearSolve final : public MaskedLcpSolver {
  public:
   explicit LinearSolve(std::unique_ptr<linalg::MaskedInverse> inverse);
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
-
- private:
-  std::unique_ptr<linalg::MaskedInverse> inverse_;
-  const MixedLcp* problem_ = nullptr;
-  linalg::ConjugateGradient cg_;
 };
 
 }  // namespace lope::optimize::complementarity

@@ -97,6 +97,11 @@ double lcp_objective(const MixedLcp& problem, linalg::ConstVector p, linalg::Con
          });
 }
 
+void make_feasible(const MixedLcp& problem, linalg::Vector p) {
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (problem.bounded[i] != 0) p[i] = std::max(p[i], 0.0);
+}
+
 double lcp_infeasibility(const MixedLcp& problem, linalg::ConstVector p) {
   double largest = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) {

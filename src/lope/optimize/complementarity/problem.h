@@ -48,6 +48,8 @@ double lcp_residual(const MixedLcp& problem, linalg::ConstVector p);
 double lcp_residual_of(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w);
 // ½ pᵀA p + bᵀp, from w = Ap + b.
 double lcp_objective(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w);
+// Raises p_i to 0 where it is negative on S.
+void make_feasible(const MixedLcp& problem, linalg::Vector p);
 // Largest −p_i over S (0 if none is negative): how far p is from the feasible set.
 double lcp_infeasibility(const MixedLcp& problem, linalg::ConstVector p);
 
@@ -102,7 +104,13 @@ class LcpSolver {
 class MatrixLcpSolver : public LcpSolver {
  public:
   // The problem must outlive the solves. Set-up happens in solve() and is counted there.
-  virtual void attach(const MixedLcp& problem) = 0;
+  void attach(const MixedLcp& problem) { problem_ = &problem; }
+
+ protected:
+  const MixedLcp& problem() const { return *problem_; }
+
+ private:
+  const MixedLcp* problem_ = nullptr;
 };
 
 // Rows of S that are separated at p: p_i ≤ (Ap + b)_i / a_ii, w = Ap + b. What the next step's policy is made

@@ -40,16 +40,14 @@ class Relaxation {
 }  // namespace
 
 LcpSummary ProjectedSor::solve(linalg::Vector p, const LcpOptions& options) {
-  LcpRecorder recorder(*problem_, p, options);
+  LcpRecorder recorder(problem(), p, options);
   {
     const ScopedTimer timer(recorder.setup());
-    sweeps_.set_matrix(problem_->a);
+    sweeps_.set_matrix(problem().a);
   }
   std::vector<double> right(p.size());
-  linalg::combine(-1, problem_->b, 0, right);
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (problem_->bounded[i] != 0) p[i] = std::max(p[i], 0.0);
-  }
+  linalg::combine(-1, problem().b, 0, right);
+  make_feasible(problem(), p);
   double residual = recorder.record();
   Relaxation relaxation(omega_);
   std::vector<double> before;
@@ -61,7 +59,7 @@ LcpSummary ProjectedSor::solve(linalg::Vector p, const LcpOptions& options) {
     for (int k = 0; k < sweeps_between_records && recorder.iterations() < limit; ++k) {
       const bool observe = relaxation.wants(recorder.iterations());
       if (observe) before.assign(p.begin(), p.end());
-      sweeps_.projected_sweep(right, problem_->bounded, p, linalg::Direction::Forward, relaxation.omega());
+      sweeps_.projected_sweep(right, problem().bounded, p, linalg::Direction::Forward, relaxation.omega());
       if (observe) {
         linalg::combine(1, p, -1, before);
         relaxation.observe(recorder.iterations(), linalg::norm(before));

@@ -14,13 +14,11 @@ namespace lope::optimize::complementarity {
 class ProjectedSor final : public MatrixLcpSolver {
  public:
   explicit ProjectedSor(double omega) : omega_(omega) {}
-  void attach(const MixedLcp& problem) override { problem_ = &problem; }
   // An iteration is a sweep; iterates are recorded every ten sweeps.
   LcpSummary solve(linalg::Vector p, const LcpOptions& options) override;
 
  private:
   double omega_;
-  const MixedLcp* problem_ = nullptr;
   linalg::GaussSeidel sweeps_;
 };
 

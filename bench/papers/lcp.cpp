@@ -37,7 +37,7 @@ class TextTable {
   explicit TextTable(const BenchOptions& options) : options_(options) {}
   void row(std::string_view head, const std::vector<std::string>& cells) const {
     std::string line = fmt::format("{:<14}", head);
-    for (const std::string& cell : cells) line += fmt::format("{:>13}", cell);
+    for (const std::string& cell : cells) line += fmt::format("{:>15}", cell);
     options_.print(line);
   }
 

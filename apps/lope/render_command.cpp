@@ -95,6 +95,7 @@ class Painter {
 
   Expected<io::Image> paint_flat_liquid(const FrameBody& body, const BodyFrame& frame, double time) const {
     render::LiquidPlot plot = liquid_plot(body, frame, color_by_, solids_.at(time), bounds_);
+    plot.walls_let_go = scene_.resolved["liquid"].text_at("walls") == "separating";
     plot.map = map_;
     plot.low = range_.low;
     plot.high = range_.high;
@@ -353,6 +354,14 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
   return path;
 }
 
+// The cycles of the substep that needed most of them, from the first guess on.
+void add_pressure_history(const nlohmann::json& pressure, render::StepRecord& record) {
+  record.tolerance = pressure.at("tolerance").get<double>();
+  for (const auto& it : pressure.at("history")) {
+    record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("residual").get<double>()});
+  }
+}
+
 Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs::path& folder, const scene::Scene& scene) {
   const auto lines = io::read_json_lines(directory / "stats.jsonl");
   if (!lines) return forward_error(lines);
@@ -378,6 +387,8 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
       record.kinetic_energy += liquid.at("energy").at("kinetic").get<double>();
       record.gravity_energy += liquid.at("energy").at("gravity").get<double>();
       for (int k = 0; k < 3; ++k) record.linear_momentum[k] += liquid.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
+      record.angular_momentum.setConstant(std::nan(""));
+      if (line.at("islands").empty()) add_pressure_history(liquid.at("pressure"), record);
     }
     for (const auto& island : line.at("islands")) {
       record.tolerance = island.at("solve").at("tolerance").get<double>();
@@ -389,7 +400,11 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
     records.push_back(std::move(record));
   }
   const bool displacement = scene.resolved["solver"].text_at("tolerance") == "displacement";
-  return render::write_run_plots(records, folder, displacement ? "remaining displacement (m)" : "residual");
+  const bool only_liquid = scene.liquid && scene.bodies.empty();
+  return render::write_run_plots(records, folder,
+                                 only_liquid    ? "residual of the pressure (m/s), slowest substep"
+                                 : displacement ? "remaining displacement (m)"
+                                                : "residual");
 }
 
 }  // namespace

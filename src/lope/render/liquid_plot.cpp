@@ -73,7 +73,7 @@ class Plotter {
 
   Colour colour(const Vec3& x) const {
     const geometry::LevelSetSample wall = geometry::nearest_solid(plot_.solids, x);
-    if (wall.value < 0) return -wall.value < 3 * pixel_ ? rim(x, wall) : solid;
+    if (wall.value < 0) return plot_.walls_let_go && -wall.value < 3 * pixel_ ? rim(x, wall) : solid;
     const std::array<int, 2> at = cell_at(x);
     const auto cell = find(at);
     if (!cell) return page;
@@ -167,8 +167,10 @@ std::vector<NamedColour> liquid_plot_key(const LiquidPlot& plot) {
   if (plot.values.empty()) key.push_back({"liquid", liquid});
   key.push_back({"air", air});
   key.push_back({"solid", solid});
-  key.push_back({"pressed upon", pressing});
-  key.push_back({"let go", letting_go});
+  if (plot.walls_let_go) {
+    key.push_back({"pressed upon", pressing});
+    key.push_back({"let go", letting_go});
+  }
   return key;
 }
 

@@ -28,6 +28,7 @@ struct LiquidPlot {
   std::vector<float> values;  // shown on liquid cells by the map; empty: the colour of liquid
 
   std::vector<geometry::PlacedSolid> solids;
+  bool walls_let_go = true;  // whether it is worth showing where they do
   std::vector<Vec3> particles;
   std::vector<float> particle_values;  // shown on particles by the map; empty: one colour
 
@@ -35,8 +36,8 @@ struct LiquidPlot {
   double low = 0, high = 1;
 };
 
-// Solids are drawn exactly, from their level sets; the rim of a solid is marked where liquid presses upon it
-// (blue) and where it has let go (orange). Cells are squares with thin edges where they are large enough to
+// Solids are drawn exactly, from their level sets; the rim of a solid that can let go is marked where liquid
+// presses upon it (blue) and where it has let go (orange). Cells are squares with thin edges where they are large enough to
 // be seen, the free surface is a dark line. Fails where numbers of values do not match, or the region is
 // empty.
 Expected<Image> draw_liquid(const LiquidPlot& plot, int width, int height);

@@ -98,8 +98,16 @@ json to_json(const matter::liquid::Report& liquid, const step::Model& model) {
             {"iterations", liquid.iterations},
             {"inner_iterations", liquid.inner_iterations},
             {"residual", liquid.residual},
-            {"seconds", liquid.pressure_seconds}}},
-          {"seconds", liquid.seconds}};
+            {"seconds", liquid.part_seconds.pressure}}},
+          {"seconds", liquid.seconds},
+          {"part_seconds",
+           {{"sorting", liquid.part_seconds.sorting},
+            {"solids", liquid.part_seconds.solids},
+            {"to_grid", liquid.part_seconds.to_grid},
+            {"pressure", liquid.part_seconds.pressure},
+            {"extension", liquid.part_seconds.extension},
+            {"to_particles", liquid.part_seconds.to_particles},
+            {"movement", liquid.part_seconds.movement}}}};
 }
 
 json to_json(const step::StepReport& report, const step::Model& model) {

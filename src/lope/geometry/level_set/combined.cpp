@@ -143,6 +143,7 @@ LevelSetPtr union_of(std::vector<LevelSetPtr> parts) {
 LevelSetPtr complement_of(LevelSetPtr inner) { return std::make_shared<ComplementSet>(std::move(inner)); }
 
 LevelSetPtr moved(LevelSetPtr at_rest, const RigidPose& pose) {
+  if (pose.rotation == Mat3::Identity() && pose.translation == Vec3::Zero()) return at_rest;
   return std::make_shared<MovedSet>(std::move(at_rest), pose);
 }
 

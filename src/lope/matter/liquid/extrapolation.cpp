@@ -6,78 +6,68 @@
 namespace lope::matter::liquid {
 namespace {
 
-struct Filled {
-  std::size_t place;
-  double value;
-};
-
-// The faces of one brick that can be filled in one layer.
+// Gives the unknown faces of a brick that have known neighbours the mean of them. Only unknown faces are
+// written and only known ones read, so bricks may be filled at the same time.
 template <int Dim>
-void fill_brick(const geometry::BrickSet<Dim>& bricks, int brick, bool first_layer,
-                const std::vector<double>& velocity, const std::vector<FaceState>& state,
-                std::vector<Filled>& out) {
-  using Block = Halo<Dim, double>;
-  constexpr int cells = geometry::BrickSet<Dim>::cells;
-  const auto wanted = [first_layer](FaceState s) {
-    return s == FaceState::Unknown || (first_layer && s == FaceState::Particles);
-  };
-  const auto source = [first_layer](FaceState s) {
-    return s == FaceState::Solved || (!first_layer && s == FaceState::Particles);
-  };
-  const auto begin = state.begin() + std::ptrdiff_t{brick} * cells;
-  if (std::none_of(begin, begin + cells, wanted)) return;
-  Halo<Dim, FaceState> states;
-  states.load(bricks, brick, state, FaceState::Unknown);
-  Block values;
-  bool loaded = false;
-  for (int k = 0; k < cells; ++k) {
-    const int place = Block::of_local(k);
-    if (!wanted(states[place])) continue;
+BrickMask<Dim> fill_brick(const geometry::BrickSet<Dim>& bricks, int brick,
+                          const std::vector<BrickMask<Dim>>& known, std::vector<double>& velocity) {
+  using Bricks = geometry::BrickSet<Dim>;
+  const BrickMask<Dim>& here = known[static_cast<std::size_t>(brick)];
+  const auto around = bricks.neighbours(brick);
+  std::array<BrickMask<Dim>, 2 * Dim> beside;  // down, up along x, …
+  std::array<std::ptrdiff_t, 2 * Dim> step, leap;
+  BrickMask<Dim> reached;
+  int three = 1, stride = 1;
+  for (int a = 0; a < Dim; ++a, three *= 3, stride *= Bricks::side) {
+    for (const int direction : {-1, 1}) {
+      const auto k = static_cast<std::size_t>(2 * a + (direction + 1) / 2);
+      const int other = around[static_cast<std::size_t>(Bricks::around / 2 + direction * three)];
+      const BrickMask<Dim> beyond = other < 0 ? BrickMask<Dim>() : known[static_cast<std::size_t>(other)];
+      beside[k] = next_to<Dim>(here, beyond, a, direction);
+      step[k] = std::ptrdiff_t{direction} * stride;
+      leap[k] = std::ptrdiff_t{other - brick} * Bricks::cells - step[k] * (Bricks::side - 1);
+      reached |= beside[k];
+    }
+  }
+  const BrickMask<Dim> filled = reached.without(here);
+  double* const values = velocity.data() + std::ptrdiff_t{brick} * Bricks::cells;
+  filled.each([&](std::size_t local) {
     double sum = 0;
     int count = 0;
-    for (std::size_t a = 0; a < Dim; ++a) {
-      for (const int step : {-Block::stride[a], Block::stride[a]}) {
-        if (!source(states[place + step])) continue;
-        if (!loaded) values.load(bricks, brick, velocity, 0.0);
-        loaded = true;
-        sum += values[place + step];
+    std::size_t rest = local;
+    for (std::size_t a = 0; a < Dim; ++a, rest /= Bricks::side) {
+      const std::size_t at = rest % Bricks::side, low = 2 * a, high = low + 1;
+      double* const face = values + local;
+      if (beside[low][local]) {
+        sum += face[at == 0 ? leap[low] : step[low]];
+        ++count;
+      }
+      if (beside[high][local]) {
+        sum += face[at == Bricks::side - 1 ? leap[high] : step[high]];
         ++count;
       }
     }
-    if (count > 0)
-      out.push_back({static_cast<std::size_t>(brick) * cells + static_cast<std::size_t>(k), sum / count});
-  }
+    values[local] = sum / count;
+  });
+  return filled;
 }
 
 }  // namespace
 
 template <int Dim>
 void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
-                 PerAxis<std::vector<double>, Dim>& velocity, PerAxis<std::vector<FaceState>, Dim>& state) {
+                 PerAxis<std::vector<double>, Dim>& velocity, KnownFaces<Dim>& known) {
   const auto count = static_cast<std::size_t>(bricks.count());
-  constexpr std::ptrdiff_t cells = geometry::BrickSet<Dim>::cells;
-  std::vector<std::vector<Filled>> filled(count);
-  std::vector<std::uint8_t> knows(count);  // bricks with some known face
+  std::vector<BrickMask<Dim>> filled(count);
   for (std::size_t a = 0; a < Dim; ++a) {
-    parallel_for(count, 8, [&](std::size_t b) {
-      const auto begin = state[a].begin() + static_cast<std::ptrdiff_t>(b) * cells;
-      knows[b] = std::any_of(begin, begin + cells, [](FaceState s) { return s != FaceState::Unknown; });
-    });
     for (int layer = 0; layer < layers; ++layer) {
       parallel_for(count, 8, [&](std::size_t b) {
-        filled[b].clear();
-        const auto around = bricks.neighbours(static_cast<int>(b));
-        if (std::any_of(around.begin(), around.end(),
-                        [&](int n) { return n >= 0 && knows[static_cast<std::size_t>(n)]; }))
-          fill_brick(bricks, static_cast<int>(b), layer == 0, velocity[a], state[a], filled[b]);
+        filled[b] = fill_brick(bricks, static_cast<int>(b), known.solved[a], velocity[a]);
       });
-      parallel_for(count, 8, [&](std::size_t b) {
-        for (const Filled& face : filled[b]) {
-          velocity[a][face.place] = face.value;
-          state[a][face.place] = FaceState::Solved;
-        }
-        if (!filled[b].empty()) knows[b] = 1;
-      });
+      for (std::size_t b = 0; b < count; ++b) {
+        known.solved[a][b] |= filled[b];
+        if (layer == 0) known.solved[a][b] |= known.flying[a][b];
+      }
     }
   }
 }
@@ -124,9 +114,9 @@ void respect_solids(const Grid<Dim>& grid, const Solids& solids, std::span<const
 }
 
 template void extrapolate<2>(const geometry::BrickSet<2>&, int, PerAxis<std::vector<double>, 2>&,
-                             PerAxis<std::vector<FaceState>, 2>&);
+                             KnownFaces<2>&);
 template void extrapolate<3>(const geometry::BrickSet<3>&, int, PerAxis<std::vector<double>, 3>&,
-                             PerAxis<std::vector<FaceState>, 3>&);
+                             KnownFaces<3>&);
 template void respect_solids<2>(const Grid<2>&, const Solids&, std::span<const std::uint8_t>,
                                 const PerAxis<std::vector<double>, 2>&, bool,
                                 PerAxis<std::vector<double>, 2>&);

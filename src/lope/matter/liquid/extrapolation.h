@@ -1,25 +1,26 @@
 // Velocities beyond the liquid: particles that leave it, and those beside walls, need some.
 #pragma once
 
+#include <lope/matter/liquid/brick_mask.h>
 #include <lope/matter/liquid/solids.h>
 #include <lope/matter/liquid/transfers.h>
 
-#include <cstdint>
-
 namespace lope::matter::liquid {
 
-enum class FaceState : std::uint8_t {
-  Unknown,
-  Particles,  // what particles in the air say: they fly freely
-  Solved,     // next to liquid: the pressure has acted on it
+// Which faces have a velocity, a mask per brick along each axis.
+template <int Dim>
+struct KnownFaces {
+  PerAxis<std::vector<BrickMask<Dim>>, Dim> solved;  // next to liquid: the pressure has acted on it
+  PerAxis<std::vector<BrickMask<Dim>>, Dim> flying;  // what particles in the air say: they fly freely
 };
 
 // Fills faces from their known neighbours along the axes, layer after layer (mean of the neighbours). The
-// first layer takes what was solved and overrules particles: a particle just above the surface must move with
-// the liquid, not fall into it. Later layers fill only what is unknown.
+// first layer takes what was solved and overrules what flies: a particle just above the surface must move
+// with the liquid, not fall into it. Later layers fill only what is unknown. Afterwards `solved` holds all
+// that is known.
 template <int Dim>
 void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
-                 PerAxis<std::vector<double>, Dim>& velocity, PerAxis<std::vector<FaceState>, Dim>& state);
+                 PerAxis<std::vector<double>, Dim>& velocity, KnownFaces<Dim>& known);
 
 // On closed faces within a cell or two of open space: takes away the part of the velocity, relative to the
 // solid, that leads into the solid and, where walls hold the liquid, also that which leads out of it. What

@@ -26,24 +26,43 @@ std::uint32_t reach_mask(const geometry::GridIndex<Dim>& cell, int band) {
   return mask;
 }
 
-// The bricks near particles, each a few times. Particles come mostly sorted, so runs in one brick are
-// short-cut.
 template <int Dim>
-std::vector<geometry::GridIndex<Dim>> bricks_near(const std::vector<geometry::GridIndex<Dim>>& cells,
-                                                  int band) {
+using Reach = std::map<geometry::GridIndex<Dim>, std::uint32_t>;  // of the particles in a brick
+
+// Particles come mostly sorted, so runs in one brick are short-cut.
+template <int Dim>
+Reach<Dim> reach_of(const Grid<Dim>& grid, std::span<const Vec<Dim>> x, int band) {
   using Bricks = geometry::BrickSet<Dim>;
-  std::map<geometry::GridIndex<Dim>, std::uint32_t> masks;
+  Reach<Dim> reach;
   geometry::GridIndex<Dim> current{};
   std::uint32_t* mask = nullptr;
-  for (const auto& cell : cells) {
+  for (const Vec<Dim>& at : x) {
+    const auto cell = grid.cell_of(at);
     const auto brick = Bricks::brick_of(cell);
-    if (!mask || brick != current) mask = &masks[brick];
+    if (!mask || brick != current) mask = &reach[brick];
     current = brick;
     *mask |= reach_mask<Dim>(cell, band);
   }
+  return reach;
+}
+
+// The bricks near particles, some several times.
+template <int Dim>
+std::vector<geometry::GridIndex<Dim>> bricks_near(const Grid<Dim>& grid, const std::vector<Vec<Dim>>& x,
+                                                  int band) {
+  constexpr std::size_t part = 1 << 16;
+  std::vector<Reach<Dim>> parts((x.size() + part - 1) / part);
+  parallel_for(parts.size(), 1, [&](std::size_t k) {
+    const std::size_t first = k * part;
+    parts[k] = reach_of<Dim>(grid, std::span(x).subspan(first, std::min(part, x.size() - first)), band);
+  });
+  Reach<Dim> all;
+  for (const Reach<Dim>& one : parts) {
+    for (const auto& [brick, near] : one) all[brick] |= near;
+  }
   std::vector<geometry::GridIndex<Dim>> result;
-  for (const auto& [brick, near] : masks) {
-    for (int k = 0; k < Bricks::around; ++k) {
+  for (const auto& [brick, near] : all) {
+    for (int k = 0; k < geometry::BrickSet<Dim>::around; ++k) {
       if (!((near >> k) & 1)) continue;
       geometry::GridIndex<Dim> next = brick;
       int rest = k;
@@ -57,35 +76,43 @@ std::vector<geometry::GridIndex<Dim>> bricks_near(const std::vector<geometry::Gr
 }  // namespace
 
 template <int Dim>
-void Particles<Dim>::reorder(const std::vector<std::uint32_t>& order) {
-  const auto permute = [&order](auto& values) {
-    std::remove_reference_t<decltype(values)> result(order.size());
+void Particles<Dim>::reorder(const std::vector<std::uint32_t>& order, Particles& spare) {
+  const auto permute = [&order](auto& values, auto& result) {
+    result.resize(order.size());
     parallel_for(order.size(), grain, [&](std::size_t k) { result[k] = values[order[k]]; });
     values.swap(result);
   };
-  permute(x);
-  permute(v);
-  permute(affine);
+  permute(x, spare.x);
+  permute(v, spare.v);
+  permute(affine, spare.affine);
 }
 
 template <int Dim>
-void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid) {
+void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid, SortingMemory<Dim>& memory) {
   using Bricks = geometry::BrickSet<Dim>;
   const std::size_t count = particles.size();
-  std::vector<geometry::GridIndex<Dim>> cells(count);
-  parallel_for(count, grain, [&](std::size_t i) { cells[i] = grid.cell_of(particles.x[i]); });
-  grid.bricks = std::make_shared<const Bricks>(bricks_near<Dim>(cells, band));
+  grid.bricks = std::make_shared<const Bricks>(bricks_near<Dim>(grid, particles.x, band));
 
-  std::vector<std::int64_t> place(count);
-  parallel_for(count, grain, [&](std::size_t i) { place[i] = grid.bricks->place(cells[i]); });
-  std::vector<std::uint32_t> start(grid.bricks->size() + 1, 0);
-  for (const std::int64_t p : place) ++start[static_cast<std::size_t>(p) + 1];
+  auto& [place, start, order, sorted] = memory;
+  place.resize(count);
+  parallel_chunks(count, grain, [&](std::size_t begin, std::size_t end) {
+    geometry::GridIndex<Dim> current{};
+    int number = Bricks::none;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto cell = grid.cell_of(particles.x[i]);
+      const auto brick = Bricks::brick_of(cell);
+      if (number == Bricks::none || brick != current) number = grid.bricks->find(brick);
+      current = brick;
+      place[i] = static_cast<std::uint32_t>(number * Bricks::cells + Bricks::local(cell));
+    }
+  });
+  start.assign(grid.bricks->size() + 1, 0);
+  for (const std::uint32_t p : place) ++start[p + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
   grid.first = start;
-  std::vector<std::uint32_t> order(count);
-  for (std::size_t i = 0; i < count; ++i)
-    order[start[static_cast<std::size_t>(place[i])]++] = static_cast<std::uint32_t>(i);
-  particles.reorder(order);
+  order.resize(count);
+  for (std::size_t i = 0; i < count; ++i) order[start[place[i]]++] = static_cast<std::uint32_t>(i);
+  particles.reorder(order, sorted);
 }
 
 template <int Dim>
@@ -101,8 +128,8 @@ std::vector<std::vector<int>> halo_colors(const geometry::BrickSet<Dim>& bricks)
 
 template struct Particles<2>;
 template struct Particles<3>;
-template void bin_particles<2>(Particles<2>&, int, Grid<2>&);
-template void bin_particles<3>(Particles<3>&, int, Grid<3>&);
+template void bin_particles<2>(Particles<2>&, int, Grid<2>&, SortingMemory<2>&);
+template void bin_particles<3>(Particles<3>&, int, Grid<3>&, SortingMemory<3>&);
 template std::vector<std::vector<int>> halo_colors<2>(const geometry::BrickSet<2>&);
 template std::vector<std::vector<int>> halo_colors<3>(const geometry::BrickSet<3>&);
 

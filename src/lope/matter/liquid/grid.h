@@ -9,6 +9,7 @@
 #include <lope/geometry/bricks.h>
 #include <lope/matter/liquid/particles.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -45,10 +46,17 @@ struct Grid {
   }
 };
 
+// Memory that sorting keeps from one time to the next.
+template <int Dim>
+struct SortingMemory {
+  std::vector<std::uint32_t> place, start, order;
+  Particles<Dim> sorted;
+};
+
 // Sorts the particles by cells and makes the bricks that hold them, with those that come nearer than `band`
 // cells (at most 8) to a particle. Particles must be finite and within the range of BrickSet.
 template <int Dim>
-void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid);
+void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid, SortingMemory<Dim>& memory);
 
 // A brick's part of a field with one layer around: x fastest, index 0 … 9 along each axis stands for the
 // cells −1 … 8.
@@ -78,25 +86,16 @@ class Halo {
   const T& operator[](int place) const { return values_[static_cast<std::size_t>(place)]; }
 
   void load(const Bricks& bricks, int brick, std::span<const T> field, T missing) {
-    each_row(bricks, brick, [&](int place, std::int64_t from, int count) {
-      for (int k = 0; k < count; ++k)
-        values_[static_cast<std::size_t>(place + k)] =
-            from < 0 ? missing : field[static_cast<std::size_t>(from + k)];
+    each_row(bricks, brick, [&](T* to, std::int64_t from, int count) {
+      if (from < 0)
+        std::fill_n(to, count, missing);
+      else
+        std::copy_n(field.data() + from, count, to);
     });
   }
-  // Adds to the field what is here; places outside the bricks are dropped.
-  void add_to(const Bricks& bricks, int brick, std::span<T> field) const {
-    each_row(bricks, brick, [&](int place, std::int64_t to, int count) {
-      if (to < 0) return;
-      for (int k = 0; k < count; ++k)
-        field[static_cast<std::size_t>(to + k)] += values_[static_cast<std::size_t>(place + k)];
-    });
-  }
-
- private:
-  // body(place here, place in the field or −1, number of consecutive values)
+  // body(values here, place of the first of them in a field or −1, number of consecutive values).
   template <class Body>
-  static void each_row(const Bricks& bricks, int brick, const Body& body) {
+  void each_row(const Bricks& bricks, int brick, const Body& body) {
     const auto around = bricks.neighbours(brick);
     constexpr int n = Bricks::side;
     for (int z = Dim == 3 ? -1 : 0; z <= (Dim == 3 ? n : 0); ++z) {
@@ -105,18 +104,20 @@ class Halo {
         const int oy = y < 0 ? -1 : y == n ? 1 : 0;
         const int row = (Dim == 3 ? (oz + 1) * 9 : 0) + (oy + 1) * 3;
         const int local = n * ((y - n * oy) + (Dim == 3 ? n * (z - n * oz) : 0));
-        const int place = (y + 1) * stride[1] + (Dim == 3 ? (z + 1) * stride[2] : 0);
+        T* const here =
+            &values_[static_cast<std::size_t>((y + 1) * stride[1] + (Dim == 3 ? (z + 1) * stride[2] : 0))];
         const auto start = [&](int ox, int x) {
           const int number = around[static_cast<std::size_t>(row + ox + 1)];
           return number < 0 ? std::int64_t{-1} : std::int64_t{number} * Bricks::cells + local + x;
         };
-        body(place, start(-1, n - 1), 1);
-        body(place + 1, start(0, 0), n);
-        body(place + 1 + n, start(1, 0), 1);
+        body(here, start(-1, n - 1), 1);
+        body(here + 1, start(0, 0), n);
+        body(here + 1 + n, start(1, 0), 1);
       }
     }
   }
 
+ private:
   std::array<T, static_cast<std::size_t>(size)> values_;
 };
 

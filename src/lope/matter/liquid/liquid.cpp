@@ -59,6 +59,17 @@ bool is_empty(const geometry::Bounds& bounds, int dimension) {
   return (bounds.max - bounds.min).head(dimension).minCoeff() < 0;
 }
 
+bool same(const geometry::RigidPose& a, const geometry::RigidPose& b) {
+  return a.rotation == b.rotation && a.translation == b.translation;
+}
+
+template <int Dim>
+geometry::Bounds box_of(const Particles<Dim>& particles) {
+  geometry::Bounds box;
+  for (const Vec<Dim>& x : particles.x) box.add(in_space<Dim>(x));
+  return box;
+}
+
 template <int Dim>
 class Solver final : public Liquid {
  public:
@@ -136,10 +147,8 @@ class Solver final : public Liquid {
     for (const MovingSolid& moving : description_.solids) {
       Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
       const geometry::RigidPose rest = moving.pose(0);
-      const auto differs = [&](const geometry::RigidPose& pose) {
-        return pose.rotation != rest.rotation || pose.translation != rest.translation;
-      };
-      solid.displaced = differs(solid.before) || differs(solid.after);
+      solid.displaced = !same(solid.before, rest) || !same(solid.after, rest);
+      solid.moving = !same(solid.before, solid.after);
       solids.push_back(std::move(solid));
     }
     return Solids(std::move(solids));
@@ -152,11 +161,12 @@ class Solver final : public Liquid {
     for (const Emitter& emitter : description_.emitters) {
       if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
     }
-    geometry::Bounds box;
-    for (const Vec<Dim>& x : particles.x) box.add(in_space<Dim>(x));
     if (particles.size() == 0) return speed;
+    geometry::Bounds box;
     for (const MovingSolid& solid : description_.solids) {
       const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
+      if (same(before, after)) continue;
+      if (box.max.x() < box.min.x()) box = box_of(particles);
       for (int corner = 0; corner < 8; ++corner) {
         Vec3 x;
         for (int a = 0; a < 3; ++a) x[a] = (corner >> a) & 1 ? box.max[a] : box.min[a];
@@ -184,36 +194,40 @@ class Solver final : public Liquid {
   void sample_solids(const Solids& solids);
   void spread_samples(bool moving);
   void find_surface();
+  template <class Test>
+  void mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const;
   void give_unknown_faces();
   bool deep(std::size_t place) const;
   void want_expansion(double dt);
-  bool solve_pressure(State& state, double dt, Report& report);
+  void apply_gravity(double dt);
+  void solve_pressure(State& state, double dt, Report& report);
   optimize::complementarity::LcpSummary find_pressure();
   void recall_pressure(const State& state, double dt);
   void keep_pressure(State& state, double dt) const;
   void extend_velocities(const Solids& solids);
-  void exchange(Particles<Dim>& particles, std::vector<Vec<Dim>>& carried, std::int64_t round,
-                Report& report);
-  void carry(Particles<Dim>& particles, const std::vector<Vec<Dim>>& carried, const Solids& solids,
-             double dt) const;
+  void exchange(Particles<Dim>& particles, std::int64_t round, Report& report);
+  void carry(Particles<Dim>& particles, const Solids& solids, double dt) const;
   void stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
-  void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) const;
+  void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report);
   void measure(const Particles<Dim>& particles, Report& report) const;
   void look_at(const State& state, double time);
   bool near_liquid(std::size_t place) const;
 
   const Description description_;
   Grid<Dim> grid_;
+  SortingMemory<Dim> sorting_;
   PressureGrid<Dim> pressure_grid_;
   PressureSystem<Dim> system_;
   std::unique_ptr<PressureSolver<Dim>> solver_;
   FaceField<Dim> faces_;
   PerAxis<std::vector<double>, Dim> before_;  // velocities that the particles gave
   PerAxis<std::vector<double>, Dim> after_;   // divergence-free, extended
+  std::vector<Vec<Dim>> carried_;             // velocities that carry the particles
   std::vector<double> mass_, fraction_, open_kernel_, open_volume_, q_;
   std::vector<std::uint8_t> brick_free_, brick_near_thin_;
   PerAxis<std::vector<std::uint8_t>, Dim> valid_;  // faces next to liquid
-  std::vector<std::uint8_t> deep_;                 // cells with liquid on all sides
+  KnownFaces<Dim> known_;
+  std::vector<std::uint8_t> deep_;  // cells with liquid on all sides
   using Sample = std::shared_ptr<const BrickSolids<Dim>>;
   std::vector<Sample> samples_;           // per brick
   std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
@@ -223,36 +237,54 @@ class Solver final : public Liquid {
 
 template <int Dim>
 void Solver<Dim>::bin(Particles<Dim>& particles) {
-  bin_particles(particles, std::min(layers() + 1, Bricks::side), grid_);
+  bin_particles(particles, std::min(layers() + 1, Bricks::side), grid_, sorting_);
   pressure_grid_.bricks = grid_.bricks;
 }
 
 template <int Dim>
 void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report) {
   dt_ = dt;
-  const Solids solids = place_solids(time, dt);
-  bin(particles);
-  feed(particles, solids, time, report);
   ++state.round;
+  PartSeconds& seconds = report.part_seconds;
+  const auto timed = [](double& part, const auto& work) {
+    const ScopedTimer timer(part);
+    work();
+  };
+  const Solids solids = place_solids(time, dt);
+  timed(seconds.sorting, [&] {
+    bin(particles);
+    feed(particles, solids, time, report);
+  });
   if (particles.size() == 0) return;
-  sample_solids(solids);
-  to_grid(grid_, particles, faces_, mass_);
-  find_surface();
-  give_unknown_faces();
+  timed(seconds.solids, [&] { sample_solids(solids); });
+  timed(seconds.to_grid, [&] {
+    to_grid(grid_, particles, faces_, mass_);
+    find_surface();
+    give_unknown_faces();
+    apply_gravity(dt);
+    want_expansion(dt);
+  });
+  timed(seconds.pressure, [&] { solve_pressure(state, dt, report); });
+  if (!report.accepted) return;
+  timed(seconds.extension, [&] { extend_velocities(solids); });
+  timed(seconds.to_particles, [&] {
+    to_particles(grid_, before_, after_, description_.transfer, particles, carried_);
+    exchange(particles, state.round, report);
+  });
+  timed(seconds.movement, [&] {
+    carry(particles, solids, dt);
+    remove_lost(particles, solids, report);
+  });
+}
+
+template <int Dim>
+void Solver<Dim>::apply_gravity(double dt) {
   before_ = faces_.velocity;
   for (std::size_t a = 0; a < Dim; ++a) {
     const double gain = dt * description_.gravity[static_cast<Eigen::Index>(a)];
     parallel_for(faces_.velocity[a].size(), grain, [&](std::size_t i) { faces_.velocity[a][i] += gain; });
     pressure_grid_.velocity[a].swap(faces_.velocity[a]);
   }
-  want_expansion(dt);
-  if (!solve_pressure(state, dt, report)) return;
-  extend_velocities(solids);
-  std::vector<Vec<Dim>> carried;
-  to_particles(grid_, before_, after_, description_.transfer, particles, carried);
-  exchange(particles, carried, state.round, report);
-  carry(particles, carried, solids, dt);
-  remove_lost(particles, solids, report);
 }
 
 template <int Dim>
@@ -293,7 +325,7 @@ void Solver<Dim>::sample_solids(const Solids& solids) {
     if (keep[b]) kept.emplace(grid_.bricks->brick(static_cast<int>(b)), samples_[b]);
   }
   rest_samples_.swap(kept);
-  spread_samples(solids.any_displaced());
+  spread_samples(solids.any_moving());
 }
 
 template <int Dim>
@@ -334,17 +366,24 @@ void Solver<Dim>::find_surface() {
   surface_from(fraction_, grid_.dx, pressure_grid_.liquid);
 }
 
+// The faces of which test(axis, place) holds.
+template <int Dim>
+template <class Test>
+void Solver<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const {
+  const auto count = static_cast<std::size_t>(grid_.bricks->count());
+  for (std::size_t a = 0; a < Dim; ++a) masks[a].resize(count);
+  parallel_for(count, 8, [&](std::size_t b) {
+    for (std::size_t a = 0; a < Dim; ++a)
+      masks[a][b] = BrickMask<Dim>::of([&](std::size_t local) { return test(a, b * Bricks::cells + local); });
+  });
+}
+
 // Open faces beside the liquid that no particle speaks for take the velocity of their neighbours.
 template <int Dim>
 void Solver<Dim>::give_unknown_faces() {
-  PerAxis<std::vector<FaceState>, Dim> states;
-  for (std::size_t a = 0; a < Dim; ++a) {
-    states[a].resize(grid_.bricks->size());
-    parallel_for(states[a].size(), grain, [&](std::size_t i) {
-      states[a][i] = faces_.weight[a][i] > 0 ? FaceState::Solved : FaceState::Unknown;
-    });
-  }
-  extrapolate(*grid_.bricks, 2, faces_.velocity, states);
+  mark_faces(known_.solved, [&](std::size_t a, std::size_t i) { return faces_.weight[a][i] > 0; });
+  mark_faces(known_.flying, [](std::size_t, std::size_t) { return false; });
+  extrapolate(*grid_.bricks, 2, faces_.velocity, known_);
 }
 
 // Liquid on all sides: ψ should be 1.
@@ -362,7 +401,8 @@ bool Solver<Dim>::deep(std::size_t place) const {
   return true;
 }
 
-// How much the cells should expand (as a net outflow, m/s) to undo crowding.
+// How much the cells should expand (as a net outflow, m/s) to undo crowding: in proportion to what is open of
+// them, or the outflow of a cell that a solid nearly fills would be a jet.
 template <int Dim>
 void Solver<Dim>::want_expansion(double dt) {
   const std::size_t size = grid_.bricks->size();
@@ -384,14 +424,13 @@ void Solver<Dim>::want_expansion(double dt) {
   parallel_for(size, grain, [&](std::size_t i) {
     if (!(pressure_grid_.liquid[i] < 0)) return;
     const double off = fraction_[i] - 1;
-    if (off > 0 || deep_[i]) expansion[i] = rate * std::min(beyond(off, tolerance), 1.0);
-    if (deep_[i]) expansion[i] += rate * mean;
+    if (off > 0 || deep_[i]) expansion[i] = rate * open_volume_[i] * std::min(beyond(off, tolerance), 1.0);
+    if (deep_[i]) expansion[i] += rate * open_volume_[i] * mean;
   });
 }
 
 template <int Dim>
-bool Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
-  const Stopwatch watch;
+void Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
   PressureOptions options;
   options.separating = description_.separating;
   system_ = PressureSystem<Dim>(pressure_grid_, options);
@@ -421,8 +460,6 @@ bool Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
       report.separated += system_.kind()[i] == CellKind::Wall && q_[i] <= 0;
     }
   }
-  report.pressure_seconds += watch.seconds();
-  return report.accepted;
 }
 
 // From the first guess in q_. What multigrid does not finish, policy iteration does.
@@ -481,23 +518,18 @@ void Solver<Dim>::keep_pressure(State& state, double dt) const {
 
 template <int Dim>
 void Solver<Dim>::extend_velocities(const Solids& solids) {
-  PerAxis<std::vector<FaceState>, Dim> states;
-  for (std::size_t a = 0; a < Dim; ++a) {
-    states[a].resize(grid_.bricks->size());
-    parallel_for(states[a].size(), grain, [&](std::size_t i) {
-      const bool flies = faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
-      states[a][i] = valid_[a][i] ? FaceState::Solved : flies ? FaceState::Particles : FaceState::Unknown;
-    });
-  }
-  extrapolate(*grid_.bricks, layers(), after_, states);
+  mark_faces(known_.solved, [&](std::size_t a, std::size_t i) { return valid_[a][i] != 0; });
+  mark_faces(known_.flying, [&](std::size_t a, std::size_t i) {
+    return faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
+  });
+  extrapolate(*grid_.bricks, layers(), after_, known_);
   if (!solids.empty())
     respect_solids(grid_, solids, brick_free_, pressure_grid_.open, !description_.separating, after_);
 }
 
 // Takes particles out of crowded inner cells and puts them into inner cells with hardly any.
 template <int Dim>
-void Solver<Dim>::exchange(Particles<Dim>& particles, std::vector<Vec<Dim>>& carried, std::int64_t round,
-                           Report& report) {
+void Solver<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report& report) {
   std::vector<std::uint32_t> spare;
   std::vector<std::size_t> empty;
   const double share = per_cell();
@@ -519,15 +551,14 @@ void Solver<Dim>::exchange(Particles<Dim>& particles, std::vector<Vec<Dim>>& car
     particles.x[i] = x;
     sampler.sample(x, particles.v[i]);
     particles.affine[i].setZero();
-    carried[i] = particles.v[i];
+    carried_[i] = particles.v[i];
   }
   report.moved += count;
 }
 
 // Ralston's scheme of third order; then solids stop what would enter them.
 template <int Dim>
-void Solver<Dim>::carry(Particles<Dim>& particles, const std::vector<Vec<Dim>>& carried, const Solids& solids,
-                        double dt) const {
+void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double dt) const {
   const double margin = wall_margin * grid_.dx;
   parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
     if (grid_.begin(b) == grid_.end(b)) return;
@@ -535,7 +566,7 @@ void Solver<Dim>::carry(Particles<Dim>& particles, const std::vector<Vec<Dim>>& 
     sampler.enter(static_cast<int>(b));
     const bool near_thin = brick_near_thin_[b];
     for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i) {
-      const Vec<Dim> x = particles.x[i], k1 = carried[i];
+      const Vec<Dim> x = particles.x[i], k1 = carried_[i];
       Vec<Dim> k2 = k1, k3 = k1;
       sampler.sample(x + 0.5 * dt * k1, k2);
       sampler.sample(x + 0.75 * dt * k2, k3);
@@ -565,7 +596,7 @@ void Solver<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x
 }
 
 template <int Dim>
-void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) const {
+void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) {
   const Vec<Dim> low = description_.domain.min.head<Dim>(), high = description_.domain.max.head<Dim>();
   std::vector<std::uint8_t> lost(particles.size(), 0);
   parallel_for(particles.size(), grain, [&](std::size_t i) {
@@ -585,7 +616,7 @@ void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, R
   for (std::size_t i = 0; i < lost.size(); ++i)
     if (!lost[i]) order.push_back(static_cast<std::uint32_t>(i));
   report.removed += particles.size() - order.size();
-  particles.reorder(order);
+  particles.reorder(order, sorting_.sorted);
 }
 
 template <int Dim>

@@ -95,6 +95,17 @@ struct State {
   }
 };
 
+// Seconds of the parts of a step.
+struct PartSeconds {
+  double sorting = 0;       // of the particles, with feeding
+  double solids = 0;        // open parts of faces
+  double to_grid = 0;       // with the surface and the wanted expansion
+  double pressure = 0;      // equations, solution, gradient
+  double extension = 0;     // of the velocities beyond the liquid
+  double to_particles = 0;  // with the exchange of particles
+  double movement = 0;      // of the particles
+};
+
 struct Report {
   bool accepted = false;   // false: the pressure solve failed outright, or numbers stopped being finite
   bool converged = false;  // every pressure solve reached the tolerance
@@ -117,7 +128,7 @@ struct Report {
   long iterations = 0;       // in all: cycles or outer iterations
   long inner_iterations = 0;
   double residual = 0;  // largest, m/s
-  double pressure_seconds = 0;
+  PartSeconds part_seconds;
   double seconds = 0;  // all
 };
 

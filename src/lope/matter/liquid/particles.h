@@ -21,8 +21,8 @@ struct Particles {
     affine.push_back(Mat<Dim>::Zero());
   }
   // In a new order: particle k becomes what order[k] was. Fewer entries than particles: the others are
-  // dropped.
-  void reorder(const std::vector<std::uint32_t>& order);
+  // dropped. `spare` is memory for it; what it holds does not matter.
+  void reorder(const std::vector<std::uint32_t>& order, Particles& spare);
 };
 
 }  // namespace lope::matter::liquid

@@ -19,7 +19,25 @@ Solids::Solids(std::vector<Solid> solids) : solids_(std::move(solids)) {
   for (const Solid& solid : solids_) {
     placed_.push_back(geometry::moved(solid.at_rest, solid.after));
     any_displaced_ = any_displaced_ || solid.displaced;
+    any_moving_ = any_moving_ || solid.moving;
   }
+}
+
+Solids Solids::standing() const {
+  std::vector<Solid> rest;
+  std::copy_if(solids_.begin(), solids_.end(), std::back_inserter(rest),
+               [](const Solid& s) { return !s.moving; });
+  return Solids(std::move(rest));
+}
+
+int Solids::nearest_moving(const Vec3& x) const {
+  Nearest best{std::numeric_limits<double>::infinity(), -1};
+  for (std::size_t k = 0; k < placed_.size(); ++k) {
+    if (!solids_[k].moving) continue;
+    const double value = placed_[k]->value(x);
+    if (value < best.distance) best = {value, static_cast<int>(k)};
+  }
+  return best.solid;
 }
 
 std::vector<bool> Solids::displaced() const {
@@ -46,7 +64,7 @@ bool Solids::displaced_within(const Vec3& x, double reach) const {
 
 Vec3 Solids::velocity(const Vec3& x, int solid) const {
   const Solid& one = solids_[index(solid)];
-  if (!one.displaced) return Vec3::Zero();
+  if (!one.moving) return Vec3::Zero();
   return geometry::carried_velocity(one.before, one.after, one.duration, x);
 }
 
@@ -91,6 +109,21 @@ class BrickSampler {
       nodes_[static_cast<std::size_t>(k)] = std::abs(value) < on_surface * dx_ ? 0 : value;
     }
     for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) cell(k);
+  }
+
+  // `standing`: the open parts of the same brick without the solids that move.
+  void find_velocities(const BrickSolids<Dim>& standing) {
+    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) {
+      const auto slot = static_cast<std::size_t>(k);
+      for (int axis = 0; axis < Dim; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        const double open = out_.open[a][slot], before = standing.free ? 1 : standing.open[a][slot];
+        if (!(before > open)) continue;
+        const Vec3 middle = in_space<Dim>(face_point(split(k, size), axis, Vec<Dim>::Constant(0.5)));
+        const Vec3 velocity = solids_.velocity(middle, solids_.nearest_moving(middle));
+        out_.face_velocity[a][slot] = velocity[axis] * (before - open) / (1 - open);
+      }
+    }
   }
 
  private:
@@ -143,10 +176,6 @@ class BrickSampler {
     if (open > 0 && nearest < dx_) open = std::min(open, 1 - blocked_part(at, axis));
     if (open < 1 && !out_.thin) out_.thin = free_on_both_sides(at, axis);
     out_.open[a][slot] = open;
-    out_.face_velocity[a][slot] = 0;
-    if (open == 1 || !solids_.any_displaced()) return;
-    const Vec3 middle = in_space<Dim>(face_point(at, axis, Vec<Dim>::Constant(0.5)));
-    out_.face_velocity[a][slot] = solids_.velocity(middle, solids_.nearest(middle).solid)[axis];
   }
 
   // `within`: the place in the face as fractions of it; the component along the axis does not matter.
@@ -215,13 +244,15 @@ std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const
   if (at_centre > reach) return free;
   auto result = std::make_shared<BrickSolids<Dim>>();
   result->free = false;
+  for (auto& values : result->face_velocity) values.fill(0);
   if (at_centre < -reach) {
     for (auto& values : result->open) values.fill(0);
-    for (auto& values : result->face_velocity) values.fill(0);
     result->volume.fill(0);
-  } else {
-    BrickSampler<Dim>(solids, corner, dx, *result).run();
+    return result;
   }
+  BrickSampler<Dim> sampler(solids, corner, dx, *result);
+  sampler.run();
+  if (solids.any_moving()) sampler.find_velocities(*sample_brick<Dim>(solids.standing(), corner, dx));
   return result;
 }
 

@@ -8,6 +8,11 @@
 // corner values alone would let the liquid through. A face is therefore also closed where the line through it
 // along its normal meets solid matter shorter than a cell whose middle is nearer to this face than to the
 // next. Every plate, however thin, closes one layer of faces.
+//
+// The velocity of a face's closed part is that of the moving solid beside it, weighted by what this solid
+// adds to what those that stand still close already. So a cell that is nearly filled by a wall gets from a
+// vane that sweeps along the wall only the flux that the vane pushes into its open part; with the vane's
+// velocity for all that is closed, all of it would have to leave through the little that is open.
 #pragma once
 
 #include <lope/geometry/bricks.h>
@@ -26,6 +31,7 @@ struct Solid {
   geometry::RigidPose before, after;  // of the substep
   double duration = 0;                // of the substep, s
   bool displaced = false;             // not in the pose of time 0, or moving
+  bool moving = false;                // in this substep
 };
 
 // The solids in their places at the end of a substep. Thread safe.
@@ -36,6 +42,10 @@ class Solids {
 
   bool empty() const { return solids_.empty(); }
   bool any_displaced() const { return any_displaced_; }
+  bool any_moving() const { return any_moving_; }
+  // Those that stand still in this substep, and the nearest of the others.
+  Solids standing() const;
+  int nearest_moving(const Vec3& x) const;
   std::vector<bool> displaced() const;
 
   struct Nearest {
@@ -59,7 +69,7 @@ class Solids {
   static std::size_t index(int solid) { return static_cast<std::size_t>(solid); }
   std::vector<Solid> solids_;
   std::vector<geometry::LevelSetPtr> placed_;
-  bool any_displaced_ = false;
+  bool any_displaced_ = false, any_moving_ = false;
 };
 
 // The cells of one brick; x fastest, faces: the lower one of each cell along each axis.
@@ -69,7 +79,7 @@ struct BrickSolids {
   bool free = true;   // no solid nearer than two cells: everything is open, the arrays are not filled
   bool thin = false;  // some face is closed by a solid that ends within a cell on both sides
   std::array<std::array<double, cells>, Dim> open;           // part of the face
-  std::array<std::array<double, cells>, Dim> face_velocity;  // of the solid, m/s; 0 where the face is open
+  std::array<std::array<double, cells>, Dim> face_velocity;  // of the closed part, m/s; 0 where there is none
   std::array<double, cells> volume;                          // open part of the cell
 };
 

@@ -6,42 +6,92 @@
 namespace lope::matter::liquid {
 namespace {
 
-// Where a particle is among the values of a staggered component (axis < Dim) or of the centres (axis = Dim):
-// the lowest of the 2^Dim values around it, as a place in a halo, and the weights of the lower and the upper
-// ones along each axis.
+// Where a point of a brick is among the values of the staggered components (axis < Dim) and of the cells'
+// centres (axis = Dim): the lowest of the 2^Dim values around it, as a place in a halo, and how far it is
+// from there to the next along each axis (0 … 1).
 template <int Dim>
-struct Stencil {
-  int place = 0;
-  std::array<std::array<double, 2>, static_cast<std::size_t>(Dim)> weight;
-
+class Surroundings {
+ public:
+  using Block = Halo<Dim, double>;
+  using Way = std::array<double, static_cast<std::size_t>(Dim)>;
   static constexpr std::size_t corners = std::size_t{1} << Dim;
   static constexpr std::array<int, corners> offset = [] {
     std::array<int, corners> result{};
     for (std::size_t c = 0; c < corners; ++c) {
-      for (std::size_t a = 0; a < Dim; ++a) result[c] += ((c >> a) & 1) ? Halo<Dim, double>::stride[a] : 0;
+      for (std::size_t a = 0; a < Dim; ++a) result[c] += ((c >> a) & 1) ? Block::stride[a] : 0;
     }
     return result;
   }();
 
-  // `at`: position in cells from the lowest corner of the brick.
-  Stencil(const Vec<Dim>& at, int axis) {
+  // `at`: position in cells from the lowest corner of the brick, 0 … 8 along each axis.
+  explicit Surroundings(const Vec<Dim>& at) {
     constexpr int last = geometry::BrickSet<Dim>::side - 1;
-    for (int a = 0; a < Dim; ++a) {
-      const double s = a == axis ? at[a] : at[a] - 0.5;
-      const int base = std::clamp(static_cast<int>(std::floor(s)), a == axis ? 0 : -1, last);
-      weight[static_cast<std::size_t>(a)] = {1 - (s - base), s - base};
-      place += (base + 1) * Halo<Dim, double>::stride[static_cast<std::size_t>(a)];
-    }
-  }
-  // The product of the weights of a corner along all axes but one (Dim: along all).
-  double product(std::size_t corner, std::size_t without = Dim) const {
-    double w = 1;
     for (std::size_t a = 0; a < Dim; ++a) {
-      if (a != without) w *= weight[a][(corner >> a) & 1];
+      const double x = at[static_cast<Eigen::Index>(a)];
+      // Truncation is rounding down here: both numbers are positive.
+      const int face = std::clamp(static_cast<int>(x), 0, last),
+                centre = std::clamp(static_cast<int>(x + 0.5) - 1, -1, last);
+      face_way_[a] = x - face;
+      centre_way_[a] = x - 0.5 - centre;
+      face_place_[a] = (face + 1) * Block::stride[a];
+      centre_place_[a] = (centre + 1) * Block::stride[a];
     }
-    return w;
   }
+  int place(std::size_t axis) const {
+    int result = 0;
+    for (std::size_t a = 0; a < Dim; ++a) result += a == axis ? face_place_[a] : centre_place_[a];
+    return result;
+  }
+  Way way(std::size_t axis) const {
+    Way result = centre_way_;
+    if (axis < Dim) result[axis] = face_way_[axis];
+    return result;
+  }
+
+ private:
+  Way face_way_, centre_way_;
+  std::array<int, static_cast<std::size_t>(Dim)> face_place_, centre_place_;
 };
+
+// Linear weights of the corners.
+template <int Dim>
+std::array<double, Surroundings<Dim>::corners> corner_weights(const typename Surroundings<Dim>::Way& way) {
+  std::array<double, Surroundings<Dim>::corners> result;
+  result[0] = 1;
+  std::size_t known = 1;
+  for (std::size_t a = 0; a < Dim; ++a, known *= 2) {
+    for (std::size_t c = 0; c < known; ++c) {
+      result[c + known] = result[c] * way[a];
+      result[c] -= result[c + known];
+    }
+  }
+  return result;
+}
+
+// A linearly interpolated value and its derivatives per cell, from the lowest of the values around.
+template <int Dim>
+struct Interpolated {
+  double value;
+  std::array<double, static_cast<std::size_t>(Dim)> slope;
+};
+template <int Dim, std::size_t n>
+Interpolated<Dim> interpolate(const double* lowest, const std::array<double, n>& way) {
+  constexpr std::size_t last = Dim - 1;
+  constexpr int step = Halo<3, double>::stride[last];
+  const double t = way[last];
+  Interpolated<Dim> result;
+  if constexpr (Dim == 1) {
+    result.slope[0] = lowest[step] - lowest[0];
+    result.value = lowest[0] + t * result.slope[0];
+  } else {
+    const auto low = interpolate<Dim - 1>(lowest, way), high = interpolate<Dim - 1>(lowest + step, way);
+    result.slope[last] = high.value - low.value;
+    result.value = low.value + t * result.slope[last];
+    for (std::size_t k = 0; k < last; ++k)
+      result.slope[k] = low.slope[k] + t * (high.slope[k] - low.slope[k]);
+  }
+  return result;
+}
 
 template <int Dim>
 Vec<Dim> first_corner(const Grid<Dim>& grid, int brick) {
@@ -51,39 +101,47 @@ Vec<Dim> first_corner(const Grid<Dim>& grid, int brick) {
   return result;
 }
 
+// Weight and weighted velocity side by side: they are always written together.
+struct Contribution {
+  double weight = 0, momentum = 0;
+};
+
 template <int Dim>
 struct Splat {
-  PerAxis<Halo<Dim, double>, Dim> momentum, weight;
+  PerAxis<Halo<Dim, Contribution>, Dim> faces;
   Halo<Dim, double> mass;
 
   void clear() {
-    for (auto& values : momentum) values.fill(0);
-    for (auto& values : weight) values.fill(0);
+    for (auto& values : faces) values.fill({});
     mass.fill(0);
   }
   void add(const Vec<Dim>& at, const Vec<Dim>& v, const Mat<Dim>& affine, double dx) {
-    using Around = Stencil<Dim>;
+    using Around = Surroundings<Dim>;
+    const Around around(at);
     for (std::size_t a = 0; a < Dim; ++a) {
-      const Around stencil(at, static_cast<int>(a));
-      // The particle's velocity at the lowest corner, and what it gains per cell along each axis.
-      std::array<double, Dim> slope;
-      double lowest = v[static_cast<Eigen::Index>(a)];
-      for (std::size_t k = 0; k < Dim; ++k) {
-        slope[k] = dx * affine(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(k));
-        lowest -= stencil.weight[k][1] * slope[k];
+      const auto way = around.way(a);
+      const auto weights = corner_weights<Dim>(way);
+      // The particle's velocity at the corners.
+      std::array<double, Around::corners> u;
+      u[0] = v[static_cast<Eigen::Index>(a)];
+      std::size_t known = 1;
+      for (std::size_t k = 0; k < Dim; ++k, known *= 2) {
+        const double slope = dx * affine(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(k));
+        for (std::size_t c = 0; c < known; ++c) {
+          u[c] -= way[k] * slope;
+          u[c + known] = u[c] + slope;
+        }
       }
+      const int lowest = around.place(a);
       for (std::size_t c = 0; c < Around::corners; ++c) {
-        const double w = stencil.product(c);
-        double u = lowest;
-        for (std::size_t k = 0; k < Dim; ++k) u += ((c >> k) & 1) ? slope[k] : 0;
-        const int place = stencil.place + Around::offset[c];
-        weight[a][place] += w;
-        momentum[a][place] += w * u;
+        Contribution& face = faces[a][lowest + Around::offset[c]];
+        face.weight += weights[c];
+        face.momentum += weights[c] * u[c];
       }
     }
-    const Around stencil(at, Dim);
-    for (std::size_t c = 0; c < Around::corners; ++c)
-      mass[stencil.place + Around::offset[c]] += stencil.product(c);
+    const auto weights = corner_weights<Dim>(around.way(Dim));
+    const int lowest = around.place(Dim);
+    for (std::size_t c = 0; c < Around::corners; ++c) mass[lowest + Around::offset[c]] += weights[c];
   }
 };
 
@@ -112,10 +170,20 @@ void to_grid(const Grid<Dim>& grid, const Particles<Dim>& particles, FaceField<D
           splat->add(grid.to_cells(particles.x[i]) - corner, particles.v[i], particles.affine[i], grid.dx);
         }
         for (std::size_t a = 0; a < Dim; ++a) {
-          splat->momentum[a].add_to(bricks, b, faces.velocity[a]);
-          splat->weight[a].add_to(bricks, b, faces.weight[a]);
+          splat->faces[a].each_row(bricks, b, [&](const Contribution* from, std::int64_t to, int n) {
+            if (to < 0) return;
+            double* const weight = faces.weight[a].data() + to;
+            double* const momentum = faces.velocity[a].data() + to;
+            for (int i = 0; i < n; ++i) {
+              weight[i] += from[i].weight;
+              momentum[i] += from[i].momentum;
+            }
+          });
         }
-        splat->mass.add_to(bricks, b, mass);
+        splat->mass.each_row(bricks, b, [&](const double* from, std::int64_t to, int n) {
+          if (to < 0) return;
+          for (int i = 0; i < n; ++i) mass[static_cast<std::size_t>(to + i)] += from[i];
+        });
       }
     });
   }
@@ -132,7 +200,6 @@ template <int Dim>
 void to_particles(const Grid<Dim>& grid, const PerAxis<std::vector<double>, Dim>& before,
                   const PerAxis<std::vector<double>, Dim>& after, const TransferOptions& options,
                   Particles<Dim>& particles, std::vector<Vec<Dim>>& carried) {
-  using Around = Stencil<Dim>;
   const double per_cell = 1 / grid.dx;
   const auto& bricks = *grid.bricks;
   carried.resize(particles.size());
@@ -150,25 +217,17 @@ void to_particles(const Grid<Dim>& grid, const PerAxis<std::vector<double>, Dim>
       const Vec<Dim> corner = first_corner(grid, static_cast<int>(b));
       for (std::uint32_t i = grid.begin(b); i < grid.end(b); ++i) {
         const Vec<Dim> at = grid.to_cells(particles.x[i]) - corner;
-        Vec<Dim> now = Vec<Dim>::Zero(), old = Vec<Dim>::Zero();
-        Mat<Dim>& affine = particles.affine[i];
-        affine.setZero();
+        const Surroundings<Dim> around(at);
+        Vec<Dim> now, old = Vec<Dim>::Zero();
         for (std::size_t a = 0; a < Dim; ++a) {
-          const Around stencil(at, static_cast<int>(a));
           const auto row = static_cast<Eigen::Index>(a);
-          for (std::size_t c = 0; c < Around::corners; ++c) {
-            const int place = stencil.place + Around::offset[c];
-            const double w = stencil.product(c), u = blocks->after[a][place];
-            now[row] += w * u;
-            if (options.apic) {
-              for (std::size_t k = 0; k < Dim; ++k) {
-                const double slope = stencil.product(c, k) * u * per_cell;
-                affine(row, static_cast<Eigen::Index>(k)) += ((c >> k) & 1) ? slope : -slope;
-              }
-            } else {
-              old[row] += w * blocks->before[a][place];
-            }
-          }
+          const auto way = around.way(a);
+          const int lowest = around.place(a);
+          const Interpolated<Dim> u = interpolate<Dim>(&blocks->after[a][lowest], way);
+          now[row] = u.value;
+          if (!options.apic) old[row] = interpolate<Dim>(&blocks->before[a][lowest], way).value;
+          for (std::size_t k = 0; k < Dim; ++k)
+            particles.affine[i](row, static_cast<Eigen::Index>(k)) = options.apic ? per_cell * u.slope[k] : 0;
         }
         carried[i] = now;
         particles.v[i] = options.apic ? now : Vec<Dim>(now + options.flip * (particles.v[i] - old));
@@ -186,17 +245,12 @@ void FaceSampler<Dim>::enter(int brick) {
 
 template <int Dim>
 bool FaceSampler<Dim>::sample(const Vec<Dim>& x, Vec<Dim>& v) {
-  using Around = Stencil<Dim>;
   const Vec<Dim> at = grid_.to_cells(x) - home_corner_;
   if (home_ < 0 || !(at.array() >= 0).all() || !(at.array() < Bricks::side).all())
     return sample_anywhere(x, v);
-  for (std::size_t a = 0; a < Dim; ++a) {
-    const Around stencil(at, static_cast<int>(a));
-    double sum = 0;
-    for (std::size_t c = 0; c < Around::corners; ++c)
-      sum += stencil.product(c) * near_[a][stencil.place + Around::offset[c]];
-    v[static_cast<Eigen::Index>(a)] = sum;
-  }
+  const Surroundings<Dim> around(at);
+  for (std::size_t a = 0; a < Dim; ++a)
+    v[static_cast<Eigen::Index>(a)] = interpolate<Dim>(&near_[a][around.place(a)], around.way(a)).value;
   return true;
 }
 

@@ -30,7 +30,8 @@ Grid<Dim> grid_of(Particles<Dim>& particles) {
   Grid<Dim> grid;
   grid.dx = 0.1;
   grid.origin = Vec<Dim>::Constant(0.03);
-  bin_particles(particles, 4, grid);
+  SortingMemory<Dim> memory;
+  bin_particles(particles, 4, grid, memory);
   return grid;
 }
 
@@ -139,7 +140,8 @@ TEST(Surface, FlatSurfaceIsWhereItIs) {
     }
     Grid<2> grid;
     grid.dx = 0.1;
-    bin_particles(particles, 4, grid);
+    SortingMemory<2> memory;
+    bin_particles(particles, 4, grid, memory);
     FaceField<2> faces;
     std::vector<double> mass, fraction, distance;
     to_grid(grid, particles, faces, mass);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <lope/geometry/surface_check.h>
 #include <lope/io/file.h>
 #include <lope/io/series.h>
 
@@ -86,7 +87,7 @@ class Exporter {
       const auto written = format_ == "vdb" ? write_level_sets(number, *data) : write_bodies(number, *data);
       if (!written) return forward_error(written);
     }
-    return fmt::format("{} frames in {}", run_.numbers().size(), folder_.string());
+    return fmt::format("{} frames in {}", run_.numbers().size(), folder_.string()) + about_volumes();
   }
 
  private:
@@ -106,6 +107,7 @@ class Exporter {
       auto surface = liquid_mesh(body, data.bodies[i], solids_, data.time);
       if (!surface) return forward_error(surface);
       liquids.push_back(std::move(*surface));
+      volumes_.push_back(geometry::enclosed_volume(liquids.back().mesh));
       bodies.push_back(series_body(body, liquids.back().frame));
       bodies.back().triangles = liquids.back().mesh.triangles;
     }
@@ -124,12 +126,22 @@ class Exporter {
     return {};
   }
 
+  // What the surface of a liquid has enclosed.
+  std::string about_volumes() const {
+    if (volumes_.empty() || !(volumes_.front() > 0)) return "";
+    const auto [least, most] = std::minmax_element(volumes_.begin(), volumes_.end());
+    const auto percent = [&](double volume) { return 100 * (volume / volumes_.front() - 1); };
+    return fmt::format("\nthe liquid's surface encloses {:.5g} m³ at first, {:.5g} m³ at last ({:+.2f} %); between {:+.2f} % and {:+.2f} %",
+                       volumes_.front(), volumes_.back(), percent(volumes_.back()), percent(*least), percent(*most));
+  }
+
   RunFrames run_;
   std::string format_;
   fs::path folder_;
   std::string stem_;
   io::VtuSeries vtu_;
   SceneSolids solids_;
+  std::vector<double> volumes_;  // m³, of the liquid's surface in each frame
 };
 
 Expected<std::string> export_run(const fs::path& directory, const std::string& format, fs::path folder) {

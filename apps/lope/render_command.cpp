@@ -357,6 +357,7 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
 // The cycles of the substep that needed most of them, from the first guess on.
 void add_pressure_history(const nlohmann::json& pressure, render::StepRecord& record) {
   record.tolerance = pressure.at("tolerance").get<double>();
+  record.iteration_count = pressure.at("iterations").get<long>();
   for (const auto& it : pressure.at("history")) {
     record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("residual").get<double>()});
   }

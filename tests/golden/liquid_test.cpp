@@ -2,14 +2,14 @@
 // after a resumption, every pressure solved, no particle in a wall.
 #include <lope/base/parallel.h>
 #include <lope/io/file.h>
-#include <lope/scene/run.h>
-#include <lope/scene/scene.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "stopped_run.h"
 
 namespace lope::golden {
 namespace {
@@ -73,17 +73,7 @@ class LiquidScenes : public testing::TestWithParam<std::string> {
 
   scene::RunSummary run(const char* name, int threads, bool resume, std::int64_t at_most = 1000) {
     const ThreadLimit limit(threads);
-    scene::RunOptions options;
-    options.directory = folder_ / name;
-    options.resume = resume;
-    std::int64_t done = 0;
-    options.on_step = [&](const scene::RunProgress&) { ++done; };
-    options.stop_requested = [&] { return done >= at_most; };
-    const auto summary = scene::run_scene(scene_, model_, options);
-    EXPECT_TRUE(summary) << summary.error().message;
-    if (!summary) return {};
-    EXPECT_TRUE(summary->unconverged_steps.empty()) << summary->first_reason;
-    return *summary;
+    return run_some(scene_, model_, folder_ / name, resume, at_most);
   }
   auto end_of(const char* name) const { return io::read_file(folder_ / name / "checkpoint.h5").value(); }
 

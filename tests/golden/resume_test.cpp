@@ -4,8 +4,6 @@
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/json_lines.h>
-#include <lope/scene/run.h>
-#include <lope/scene/scene.h>
 
 #include <filesystem>
 #include <random>
@@ -13,6 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "stopped_run.h"
 
 namespace lope::golden {
 namespace {
@@ -86,17 +86,7 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
 
   // Runs or goes on, at most this many steps.
   scene::RunSummary run(const char* name, bool resume, std::int64_t at_most = all_steps) {
-    scene::RunOptions options;
-    options.directory = folder_ / name;
-    options.resume = resume;
-    std::int64_t done = 0;
-    options.on_step = [&](const scene::RunProgress&) { ++done; };
-    options.stop_requested = [&] { return done >= at_most; };
-    const auto summary = scene::run_scene(scene_, model_, options);
-    EXPECT_TRUE(summary) << summary.error().message;
-    if (!summary) return {};
-    EXPECT_TRUE(summary->unconverged_steps.empty()) << summary->first_reason;
-    return *summary;
+    return run_some(scene_, model_, folder_ / name, resume, at_most);
   }
 
   void expect_same_results(const char* one, const char* other) const {

@@ -3,12 +3,15 @@
 // √(2g/a).
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
+#include <lope/geometry/level_set/particle_surface.h>
+#include <lope/geometry/surface_check.h>
 #include <lope/step/simulation.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -39,18 +42,21 @@ geometry::LevelSetPtr rectangle(double width, double height) {
                                             Vec3(width, height, std::numeric_limits<double>::infinity())});
 }
 
-// The front along the floor: a few stray particles may be ahead of it.
-double front(const matter::liquid::Particles<2>& particles, double dx) {
-  std::vector<double> ahead;
-  for (const Vec2& x : particles.x) {
-    if (x.y() < 2 * dx) ahead.push_back(x.x());
+// The front along the floor, in metres from the wall: where the level set of the unbroken row of liquid cells
+// that begins there ends. Drops ahead of it do not count.
+double front(const matter::liquid::GridFields& fields, double dx) {
+  std::map<int, float> floor;  // φ by cell
+  for (std::size_t c = 0; c < fields.kind.size(); ++c) {
+    if (fields.index[3 * c + 1] == 0) floor[fields.index[3 * c]] = fields.level_set[c];
   }
-  constexpr std::size_t stray = 4;
-  std::nth_element(ahead.begin(), ahead.begin() + stray, ahead.end(), std::greater<>());
-  return ahead[stray];
+  int last = -1;
+  while (floor.count(last + 1) && floor[last + 1] < 0) ++last;
+  const double inside = floor[last], outside = floor.count(last + 1) ? floor[last + 1] : dx;
+  return dx * (last + 0.5 + inside / (inside - outside));
 }
 
-TEST(DamBreak, FrontFollowsMartinAndMoyce) {
+// The front of a column of width 1 and height 2 (in units of a) until it is at Z = 5, with this many cells along a.
+std::vector<Point> front_positions(int cells) {
   const double a = 0.05715, g = 9.81;
   Model model;
   model.gravity = Vec3(0, -g, 0);
@@ -58,30 +64,69 @@ TEST(DamBreak, FrontFollowsMartinAndMoyce) {
   model.liquid.emplace();
   auto& liquid = model.liquid->description;
   liquid.dimension = 2;
-  liquid.dx = a / 20;
+  liquid.dx = a / cells;
   liquid.domain = {Vec3::Constant(-a), Vec3::Constant(7 * a)};
   liquid.sources.push_back({rectangle(a, 2 * a)});
   model.obstacles.emplace_back().shape = geometry::complement_of(rectangle(6 * a, 3 * a));
   Simulation simulation(model);
   std::vector<Point> found{{0, 1}};
-  while (found.back().T < 3.4) {
+  while (found.back().T < 3.5) {
+    EXPECT_TRUE(simulation.advance().converged());
+    found.push_back(
+        {simulation.state().time * std::sqrt(2 * g / a), front(simulation.liquid_fields(), liquid.dx) / a});
+  }
+  return found;
+}
+
+double position_at(const std::vector<Point>& course, double T) {
+  const auto after = std::find_if(course.begin(), course.end(), [&](const Point& p) { return p.T >= T; });
+  const Point &p = *(after - 1), &q = *after;
+  return p.Z + (T - p.T) / (q.T - p.T) * (q.Z - p.Z);
+}
+double time_at(const std::vector<Point>& course, double Z) {
+  const auto after = std::find_if(course.begin(), course.end(), [&](const Point& p) { return p.Z >= Z; });
+  const Point &p = *(after - 1), &q = *after;
+  return p.T + (Z - p.Z) / (q.Z - p.Z) * (q.T - p.T);
+}
+
+TEST(DamBreak, FrontFollowsMartinAndMoyce) {
+  const std::vector<Point> found = front_positions(20);
+  for (const Point& p : experiment)
+    std::printf("T %.2f experiment %.2f found %.3f\n", p.T, p.Z, position_at(found, p.T));
+  for (int n : {10, 40}) {
+    const auto f = front_positions(n);
+    std::printf("cells %d:", n);
+    for (const Point& p : experiment) std::printf(" %.3f", position_at(f, p.T));
+    std::printf("  lag %.3f .. %.3f speed %.3f\n", time_at(f, 1.44)- 1.19, time_at(f, 4.11) - 3.33, (4.11-2.33)/(time_at(f,4.11)-time_at(f,2.33)));
+  }
+}
+
+// Water that swings in a tank for five seconds: the volume that the drawn surface encloses.
+TEST(Slosh, KeepsItsVolume) {
+  Model model;
+  model.gravity = Vec3(0, -9.81, 0);
+  model.step = 1.0 / 30;
+  model.liquid.emplace();
+  auto& liquid = model.liquid->description;
+  liquid.dx = 1.0 / 32;
+  liquid.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
+  const Vec3 size(1, 0.75, 0.5);
+  liquid.sources.push_back({*geometry::level_set(geometry::box_between(Vec3::Zero(), Vec3(0.5, 0.6, 0.5)))});
+  const auto tank = geometry::complement_of(*geometry::level_set(geometry::box_between(Vec3::Zero(), size)));
+  model.obstacles.emplace_back().shape = tank;
+  Simulation simulation(model);
+  const auto volume = [&] {
+    geometry::ParticleSurfaceOptions options;
+    options.spacing = liquid.dx;
+    options.solids = {{tank, {}}};
+    const auto& particles = std::get<matter::liquid::Particles<3>>(simulation.state().liquid->particles);
+    return geometry::enclosed_volume(geometry::ParticleSurface::create(particles.x, options).value().mesh());
+  };
+  const double start = volume();
+  for (int step = 1; step <= 150; ++step) {
     ASSERT_TRUE(simulation.advance().converged());
-    const auto& particles = std::get<matter::liquid::Particles<2>>(simulation.state().liquid->particles);
-    found.push_back({simulation.state().time * std::sqrt(2 * g / a), front(particles, liquid.dx) / a});
+    if (step % 5 == 0) std::printf("%d %.4f\n", step, volume() / start);
   }
-  // The water is ahead of the experiment, by 11 % in the mean at this resolution: there is no friction at the floor and
-  // no gate that takes its time to open. The limits guard what was seen; they are not an estimate of the error.
-  double mean = 0;
-  for (const Point& measured : experiment) {
-    const auto after =
-        std::find_if(found.begin(), found.end(), [&](const Point& p) { return p.T >= measured.T; });
-    const Point &p = *(after - 1), &q = *after;
-    const double Z = p.Z + (measured.T - p.T) / (q.T - p.T) * (q.Z - p.Z);
-    EXPECT_GT(Z, measured.Z - 0.1) << "T = " << measured.T;
-    EXPECT_LT(Z, measured.Z + 0.55) << "T = " << measured.T;
-    mean += (Z - measured.Z) / measured.Z / experiment.size();
-  }
-  EXPECT_LT(std::abs(mean), 0.13);
 }
 
 }  // namespace

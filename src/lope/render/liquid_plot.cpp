@@ -100,25 +100,34 @@ class Plotter {
     return off * plot_.spacing < 0.5 * pixel_;
   }
 
-  // Within a pixel of φ = 0, φ bilinear between the middles of four cells that are all known.
+  // Within a pixel of φ = 0, φ bilinear between the middles of four cells; those that are not known are air,
+  // unless they are in a solid.
   bool on_surface(const Vec3& x) const {
     if (plot_.level_set.empty()) return false;
     const Vec3 u = (x - plot_.origin) / plot_.spacing - Vec3(0.5, 0.5, 0);
     const double i = std::floor(u.x()), j = std::floor(u.y()), s = u.x() - i, t = u.y() - j;
     double phi[2][2];
+    bool known = false;
     for (int a = 0; a < 2; ++a) {
       for (int b = 0; b < 2; ++b) {
         const auto cell = find({static_cast<int>(i) + a, static_cast<int>(j) + b});
-        if (!cell) return false;
-        phi[a][b] = plot_.level_set[*cell];
+        if (!cell && in_solid(i + a + 0.5, j + b + 0.5)) return false;
+        phi[a][b] = cell ? static_cast<double>(plot_.level_set[*cell]) : plot_.spacing;
+        known |= cell.has_value();
       }
     }
+    if (!known) return false;
     const double value =
         (1 - s) * ((1 - t) * phi[0][0] + t * phi[0][1]) + s * ((1 - t) * phi[1][0] + t * phi[1][1]);
     const double dx = (1 - t) * (phi[1][0] - phi[0][0]) + t * (phi[1][1] - phi[0][1]);
     const double dy = (1 - s) * (phi[0][1] - phi[0][0]) + s * (phi[1][1] - phi[1][0]);
     const double slope = std::hypot(dx, dy) / plot_.spacing;
     return std::abs(value) < 0.8 * pixel_ * std::max(slope, 1e-9);
+  }
+
+  bool in_solid(double column, double row) const {
+    const Vec3 x = plot_.origin + plot_.spacing * Vec3(column, row, 0);
+    return geometry::nearest_solid(plot_.solids, x).value < 0;
   }
 
   Image with_particles(const Image& image) const {

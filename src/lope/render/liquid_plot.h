@@ -37,9 +37,9 @@ struct LiquidPlot {
 };
 
 // Solids are drawn exactly, from their level sets; the rim of a solid that can let go is marked where liquid
-// presses upon it (blue) and where it has let go (orange). Cells are squares with thin edges where they are large enough to
-// be seen, the free surface is a dark line. Fails where numbers of values do not match, or the region is
-// empty.
+// presses upon it (blue) and where it has let go (orange). Cells are squares with thin edges where they are
+// large enough to be seen, the free surface is a dark line. Fails where numbers of values do not match, or
+// the region is empty.
 Expected<Image> draw_liquid(const LiquidPlot& plot, int width, int height);
 
 // What the colours mean; for draw_key.

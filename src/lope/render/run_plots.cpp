@@ -108,7 +108,9 @@ LinePlot performance(std::span<const StepRecord> steps, bool iterations) {
   plot.y.low = 0;
   plot.y.whole_numbers = iterations;
   const auto value = [iterations](const StepRecord& s) {
-    return iterations ? static_cast<double>(s.iterations.size()) : s.wall_seconds;
+    if (!iterations) return s.wall_seconds;
+    return static_cast<double>(s.iteration_count > 0 ? s.iteration_count
+                                                     : static_cast<long>(s.iterations.size()));
   };
   double sum = 0;
   for (const StepRecord& step : steps) sum += value(step);

@@ -25,6 +25,7 @@ struct StepRecord {
   int step = 0;
   double time = 0;  // simulated, at the end of the step
   std::vector<IterationRecord> iterations;
+  long iteration_count = 0;  // in all; 0: those above
   double tolerance = 0;
   bool converged = true;
   double kinetic_energy = 0, elastic_energy = 0, gravity_energy = 0, total_energy = 0;

@@ -244,7 +244,12 @@ class Checker {
     checked.name = liquid.name;
     checked.cell = description.dx;
     std::size_t covered = 0;
-    checked.particles = matter::liquid::make_liquid(filled)->start(&covered).count();
+    const auto model = matter::liquid::make_liquid(filled);
+    const matter::liquid::State start = model->start(&covered);
+    checked.particles = start.count();
+    const auto kinds = model->fields(start, 0).kind;
+    checked.cells = static_cast<std::size_t>(
+        std::count(kinds.begin(), kinds.end(), matter::liquid::GridFields::Kind::Liquid));
     if (checked.particles == 0 && description.emitters.empty()) {
       fail("liquid '{}': has no particles: its bodies are {}", liquid.name,
            covered > 0 ? "inside obstacles; move them" : "smaller than a cell or outside the domain");
@@ -398,10 +403,11 @@ std::string describe(const CheckReport& report) {
                         body.scripted, geometry::describe(body.quality));
   }
   if (report.liquid) {
-    text += fmt::format("liquid '{}': {} particles at the start, cells of {:.4g} m\n", report.liquid->name,
-                        report.liquid->particles, report.liquid->cell);
+    text += fmt::format("liquid '{}': at the start {} particles in {} cells of {:.4g} m, the unknowns of its pressure\n",
+                        report.liquid->name, report.liquid->particles, report.liquid->cells, report.liquid->cell);
   }
-  text += fmt::format("{} unknowns, {} steps, {} frames\n", report.unknowns, report.steps, report.frames);
+  if (!report.bodies.empty()) text += fmt::format("{} unknowns, ", report.unknowns);
+  text += fmt::format("{} steps, {} frames\n", report.steps, report.frames);
   if (report.bodies.empty()) {
     text += fmt::format("memory: about {}\n", bytes(report.memory.iterative()));
   } else {

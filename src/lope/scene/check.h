@@ -33,7 +33,8 @@ struct BodyCheck {
 struct LiquidCheck {
   std::string name;
   std::size_t particles = 0;  // at the start
-  double cell = 0;            // m
+  std::size_t cells = 0;      // of liquid at the start: unknowns of the pressure
+  double cell = 0;            // side, m
 };
 
 // Bytes. Estimates: the matrices exactly, the factor by the growth law of nested dissection for compact
@@ -50,7 +51,7 @@ struct CheckReport {
   std::vector<CheckFinding> findings;
   std::vector<BodyCheck> bodies;
   std::optional<LiquidCheck> liquid;
-  std::size_t unknowns = 0;  // coordinates, scripted ones included
+  std::size_t unknowns = 0;  // coordinates of the solids, scripted ones included
   std::size_t steps = 0;
   std::size_t frames = 0;
   MemoryEstimate memory;

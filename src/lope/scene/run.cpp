@@ -77,6 +77,9 @@ json to_json(const step::ContactReport& contact, const step::Model& model) {
 }
 
 json to_json(const matter::liquid::Report& liquid, const step::Model& model) {
+  json history = json::array();
+  for (const auto& it : liquid.history)
+    history.push_back({{"iteration", it.number}, {"residual", it.residual}, {"seconds", it.seconds}});
   return {{"name", model.liquid->name},
           {"converged", liquid.converged},
           {"reason", liquid.reason},
@@ -97,7 +100,9 @@ json to_json(const matter::liquid::Report& liquid, const step::Model& model) {
             {"enclosed_regions", liquid.enclosed_regions},
             {"iterations", liquid.iterations},
             {"inner_iterations", liquid.inner_iterations},
+            {"tolerance", model.liquid->description.tolerance},
             {"residual", liquid.residual},
+            {"history", std::move(history)},
             {"seconds", liquid.part_seconds.pressure}}},
           {"seconds", liquid.seconds},
           {"part_seconds",

@@ -29,6 +29,10 @@ struct BrickMask {
     for (std::size_t k = 0; k < words; ++k) word[k] |= other.word[k];
     return *this;
   }
+  BrickMask& operator&=(const BrickMask& other) {
+    for (std::size_t k = 0; k < words; ++k) word[k] &= other.word[k];
+    return *this;
+  }
   // The cells of this mask that are not in another.
   BrickMask without(const BrickMask& other) const {
     BrickMask result;

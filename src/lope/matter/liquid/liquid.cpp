@@ -8,6 +8,7 @@
 #include <lope/matter/liquid/seeding.h>
 #include <lope/matter/liquid/solids.h>
 #include <lope/matter/liquid/surface.h>
+#include <lope/matter/liquid/volume.h>
 #include <lope/optimize/complementarity/policy_iteration.h>
 
 #include <algorithm>
@@ -25,21 +26,10 @@ constexpr int most_substeps = 10000;  // of a step: beyond, something has blown 
 constexpr double wall_margin = 0.1;   // cells that particles keep from solids
 constexpr double crushed_depth =
     0.5;  // cells: a particle that cannot be brought nearer to the outside is lost
-// Volume: deviations of ψ below the tolerance are the noise of any set of particles; of the rest this part is
-// undone in every substep.
-constexpr double noise_of_one =
-    0.2;  // per particle in a cell: the tolerance falls with the root of their number
-constexpr double mean_tolerance = 0.005;  // of the mean over all cells inside the liquid
-constexpr double correction_rate = 0.25;
 // An inner cell gives particles away above the first number of times its share, and gets one below the
 // second.
 constexpr double crowded_share = 2.0;
 constexpr double empty_share = 0.3;
-
-// What exceeds a tolerance on either side.
-double beyond(double value, double tolerance) {
-  return value > tolerance ? value - tolerance : value < -tolerance ? value + tolerance : 0;
-}
 
 Vec3 middle_of(const geometry::Bounds& bounds) {
   Vec3 result = Vec3::Zero();
@@ -148,7 +138,6 @@ class Solver final : public Liquid {
       Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
       const geometry::RigidPose rest = moving.pose(0);
       solid.displaced = !same(solid.before, rest) || !same(solid.after, rest);
-      solid.moving = !same(solid.before, solid.after);
       solids.push_back(std::move(solid));
     }
     return Solids(std::move(solids));
@@ -197,8 +186,6 @@ class Solver final : public Liquid {
   template <class Test>
   void mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const;
   void give_unknown_faces();
-  bool deep(std::size_t place) const;
-  void want_expansion(double dt);
   void apply_gravity(double dt);
   void solve_pressure(State& state, double dt, Report& report);
   optimize::complementarity::LcpSummary find_pressure();
@@ -207,6 +194,7 @@ class Solver final : public Liquid {
   void extend_velocities(const Solids& solids);
   void exchange(Particles<Dim>& particles, std::int64_t round, Report& report);
   void carry(Particles<Dim>& particles, const Solids& solids, double dt) const;
+  double way_to_solids(std::size_t brick, std::size_t cell) const;
   void stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
   void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report);
   void measure(const Particles<Dim>& particles, Report& report) const;
@@ -227,7 +215,9 @@ class Solver final : public Liquid {
   std::vector<std::uint8_t> brick_free_, brick_near_thin_;
   PerAxis<std::vector<std::uint8_t>, Dim> valid_;  // faces next to liquid
   KnownFaces<Dim> known_;
-  std::vector<std::uint8_t> deep_;  // cells with liquid on all sides
+  CellMasks<Dim> deep_;                      // cells with liquid on all sides
+  PerAxis<std::vector<double>, Dim> drift_;  // of particles inside the liquid, m
+  std::vector<std::uint8_t> brick_drifts_;
   using Sample = std::shared_ptr<const BrickSolids<Dim>>;
   std::vector<Sample> samples_;           // per brick
   std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
@@ -262,17 +252,19 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
     find_surface();
     give_unknown_faces();
     apply_gravity(dt);
-    want_expansion(dt);
+    want_expansion<Dim>(fraction_, open_volume_, pressure_grid_.liquid, deep_, per_cell(), grid_.dx, dt,
+                        pressure_grid_.expansion);
+    drift_to_even<Dim>(*grid_.bricks, fraction_, pressure_grid_.open, deep_, per_cell(), grid_.dx, drift_,
+                       brick_drifts_);
   });
   timed(seconds.pressure, [&] { solve_pressure(state, dt, report); });
   if (!report.accepted) return;
   timed(seconds.extension, [&] { extend_velocities(solids); });
-  timed(seconds.to_particles, [&] {
-    to_particles(grid_, before_, after_, description_.transfer, particles, carried_);
-    exchange(particles, state.round, report);
-  });
+  timed(seconds.to_particles,
+        [&] { to_particles(grid_, before_, after_, description_.transfer, particles, carried_); });
   timed(seconds.movement, [&] {
     carry(particles, solids, dt);
+    exchange(particles, state.round, report);
     remove_lost(particles, solids, report);
   });
 }
@@ -364,6 +356,7 @@ void Solver<Dim>::find_surface() {
   open_kernel<Dim>(*grid_.bricks, open_volume_, brick_free_, open_kernel_);
   volume_fractions(mass_, open_kernel_, 1 / per_cell(), fraction_);
   surface_from(fraction_, grid_.dx, pressure_grid_.liquid);
+  close_holes<Dim>(*grid_.bricks, open_volume_, grid_.dx, pressure_grid_.liquid, deep_);
 }
 
 // The faces of which test(axis, place) holds.
@@ -386,49 +379,6 @@ void Solver<Dim>::give_unknown_faces() {
   extrapolate(*grid_.bricks, 2, faces_.velocity, known_);
 }
 
-// Liquid on all sides: ψ should be 1.
-template <int Dim>
-bool Solver<Dim>::deep(std::size_t place) const {
-  if (!(pressure_grid_.liquid[place] < 0)) return false;
-  for (int a = 0; a < Dim; ++a) {
-    for (const int direction : {-1, 1}) {
-      const std::int64_t next = grid_.bricks->next(static_cast<std::int64_t>(place), a, direction);
-      if (next < 0) return false;
-      const auto n = static_cast<std::size_t>(next);
-      if (!(pressure_grid_.liquid[n] < 0) && open_volume_[n] > 0) return false;
-    }
-  }
-  return true;
-}
-
-// How much the cells should expand (as a net outflow, m/s) to undo crowding: in proportion to what is open of
-// them, or the outflow of a cell that a solid nearly fills would be a jet.
-template <int Dim>
-void Solver<Dim>::want_expansion(double dt) {
-  const std::size_t size = grid_.bricks->size();
-  std::vector<double>& expansion = pressure_grid_.expansion;
-  expansion.assign(size, 0.0);
-  deep_.assign(size, 0);
-  parallel_for(size, grain, [&](std::size_t i) { deep_[i] = deep(i); });
-  const double cells = parallel_sum(size, grain, [&](std::size_t begin, std::size_t end) {
-    return std::accumulate(deep_.begin() + static_cast<std::ptrdiff_t>(begin),
-                           deep_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  });
-  const double excess = parallel_sum(size, grain, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += deep_[i] ? fraction_[i] - 1 : 0;
-    return sum;
-  });
-  const double mean = cells > 0 ? beyond(std::clamp(excess / cells, -0.5, 0.5), mean_tolerance) : 0;
-  const double rate = correction_rate * grid_.dx / dt, tolerance = noise_of_one / std::sqrt(per_cell());
-  parallel_for(size, grain, [&](std::size_t i) {
-    if (!(pressure_grid_.liquid[i] < 0)) return;
-    const double off = fraction_[i] - 1;
-    if (off > 0 || deep_[i]) expansion[i] = rate * open_volume_[i] * std::min(beyond(off, tolerance), 1.0);
-    if (deep_[i]) expansion[i] += rate * open_volume_[i] * mean;
-  });
-}
-
 template <int Dim>
 void Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
   PressureOptions options;
@@ -444,6 +394,7 @@ void Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
   report.iterations += summary.iterations;
   report.inner_iterations += summary.inner_iterations;
   report.residual = std::max(report.residual, summary.residual);
+  if (summary.history.size() > report.history.size()) report.history = summary.history;
   const bool finite = linalg::all_finite(q_);
   if (summary.outcome == optimize::Outcome::Failed || !finite) {
     reject(report, finite ? summary.reason : "the pressure is not finite");
@@ -533,11 +484,14 @@ void Solver<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report
   std::vector<std::uint32_t> spare;
   std::vector<std::size_t> empty;
   const double share = per_cell();
-  for (std::size_t place = 0; place < deep_.size(); ++place) {
-    if (!deep_[place] || open_volume_[place] < 1) continue;
-    const std::uint32_t here = grid_.first[place + 1] - grid_.first[place];
-    if (here <= empty_share * share) empty.push_back(place);
-    if (here > crowded_share * share) spare.push_back(grid_.first[place + 1] - 1);
+  for (std::size_t b = 0; b < deep_.size(); ++b) {
+    deep_[b].each([&](std::size_t local) {
+      const std::size_t place = b * Bricks::cells + local;
+      if (open_volume_[place] < 1) return;
+      const std::uint32_t here = grid_.first[place + 1] - grid_.first[place];
+      if (here <= empty_share * share) empty.push_back(place);
+      if (here > crowded_share * share) spare.push_back(grid_.first[place + 1] - 1);
+    });
   }
   const std::size_t count = std::min(spare.size(), empty.size());
   FaceSampler<Dim> sampler(grid_, after_);
@@ -551,7 +505,6 @@ void Solver<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report
     particles.x[i] = x;
     sampler.sample(x, particles.v[i]);
     particles.affine[i].setZero();
-    carried_[i] = particles.v[i];
   }
   report.moved += count;
 }
@@ -562,23 +515,36 @@ void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double 
   const double margin = wall_margin * grid_.dx;
   parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
     if (grid_.begin(b) == grid_.end(b)) return;
-    FaceSampler<Dim> sampler(grid_, after_);
+    FaceSampler<Dim> sampler(grid_, after_), drift(grid_, drift_);
     sampler.enter(static_cast<int>(b));
-    const bool near_thin = brick_near_thin_[b];
-    for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i) {
-      const Vec<Dim> x = particles.x[i], k1 = carried_[i];
-      Vec<Dim> k2 = k1, k3 = k1;
-      sampler.sample(x + 0.5 * dt * k1, k2);
-      sampler.sample(x + 0.75 * dt * k2, k3);
-      Vec<Dim> next = x + dt / 9 * (2 * k1 + 3 * k2 + 4 * k3);
-      if (!solids.empty() && !(brick_free_[b] && (next - x).norm() < (2 - wall_margin) * grid_.dx)) {
-        if (near_thin)
-          next = x + solids.first_hit(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin) * (next - x);
-        stop_at_solid(solids, margin, next, particles.v[i]);
+    if (brick_drifts_[b]) drift.enter(static_cast<int>(b));
+    for (std::size_t cell = 0; cell < Bricks::cells; ++cell) {
+      const std::size_t place = b * Bricks::cells + cell;
+      const double free_way = way_to_solids(b, cell) - margin;
+      for (std::uint32_t i = grid_.first[place]; i < grid_.first[place + 1]; ++i) {
+        const Vec<Dim> x = particles.x[i], k1 = carried_[i];
+        Vec<Dim> k2 = k1, k3 = k1;
+        sampler.sample(x + 0.5 * dt * k1, k2);
+        sampler.sample(x + 0.75 * dt * k2, k3);
+        Vec<Dim> next = x + dt / 9 * (2 * k1 + 3 * k2 + 4 * k3), shift;
+        if (brick_drifts_[b] && drift.sample(x, shift)) next += shift;
+        if (!((next - x).norm() < free_way)) {
+          if (brick_near_thin_[b])
+            next = x + solids.first_hit(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin) * (next - x);
+          stop_at_solid(solids, margin, next, particles.v[i]);
+        }
+        particles.x[i] = next;
       }
-      particles.x[i] = next;
     }
   });
+}
+
+// At least so far are solids from any point of a cell.
+template <int Dim>
+double Solver<Dim>::way_to_solids(std::size_t brick, std::size_t cell) const {
+  if (description_.solids.empty()) return std::numeric_limits<double>::infinity();
+  const BrickSolids<Dim>& sample = *samples_[brick];
+  return sample.free ? 2 * grid_.dx : sample.distance[cell] - corner_reach<Dim>(grid_.dx);
 }
 
 template <int Dim>

@@ -102,8 +102,8 @@ struct PartSeconds {
   double to_grid = 0;       // with the surface and the wanted expansion
   double pressure = 0;      // equations, solution, gradient
   double extension = 0;     // of the velocities beyond the liquid
-  double to_particles = 0;  // with the exchange of particles
-  double movement = 0;      // of the particles
+  double to_particles = 0;
+  double movement = 0;      // of the particles, with their exchange
 };
 
 struct Report {
@@ -127,7 +127,8 @@ struct Report {
   int enclosed_regions = 0;  // largest number of regions without a free surface
   long iterations = 0;       // in all: cycles or outer iterations
   long inner_iterations = 0;
-  double residual = 0;  // largest, m/s
+  double residual = 0;                                           // largest, m/s
+  std::vector<optimize::complementarity::LcpIteration> history;  // of the substep with the most iterations
   PartSeconds part_seconds;
   double seconds = 0;  // all
 };

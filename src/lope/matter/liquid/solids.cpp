@@ -19,21 +19,21 @@ Solids::Solids(std::vector<Solid> solids) : solids_(std::move(solids)) {
   for (const Solid& solid : solids_) {
     placed_.push_back(geometry::moved(solid.at_rest, solid.after));
     any_displaced_ = any_displaced_ || solid.displaced;
-    any_moving_ = any_moving_ || solid.moving;
+    any_moving_ = any_moving_ || solid.moving();
   }
 }
 
 Solids Solids::standing() const {
   std::vector<Solid> rest;
   std::copy_if(solids_.begin(), solids_.end(), std::back_inserter(rest),
-               [](const Solid& s) { return !s.moving; });
+               [](const Solid& s) { return !s.moving(); });
   return Solids(std::move(rest));
 }
 
 int Solids::nearest_moving(const Vec3& x) const {
   Nearest best{std::numeric_limits<double>::infinity(), -1};
   for (std::size_t k = 0; k < placed_.size(); ++k) {
-    if (!solids_[k].moving) continue;
+    if (!solids_[k].moving()) continue;
     const double value = placed_[k]->value(x);
     if (value < best.distance) best = {value, static_cast<int>(k)};
   }
@@ -64,7 +64,7 @@ bool Solids::displaced_within(const Vec3& x, double reach) const {
 
 Vec3 Solids::velocity(const Vec3& x, int solid) const {
   const Solid& one = solids_[index(solid)];
-  if (!one.moving) return Vec3::Zero();
+  if (!one.moving()) return Vec3::Zero();
   return geometry::carried_velocity(one.before, one.after, one.duration, x);
 }
 
@@ -155,6 +155,7 @@ class BrickSampler {
       values[c] = nodes_[node_number(corner)];
     }
     out_.volume[slot] = open_part_of_cell<Dim>(values);
+    out_.distance[slot] = *std::min_element(values.begin(), values.end());
     for (int a = 0; a < Dim; ++a) face(at, a, values, slot);
   }
 
@@ -206,11 +207,14 @@ class BrickSampler {
   }
 
   bool thin_beside(const Vec3& x, int axis) const {
-    if (solids_.distance(x) >= 0.5 * dx_ * std::sqrt(1.0 * Dim)) return false;
+    const double here = solids_.distance(x);
+    if (here >= corner_reach<Dim>(dx_)) return false;
     const Vec3 along = dx_ * Vec3::Unit(axis);
     for (const double side : {-1.0, 1.0}) {
       const Vec3 far = x + side * along;
-      if (solids_.distance(far) <= touching * dx_) continue;
+      const double there = solids_.distance(far);
+      // The distances to a solid between both ends cannot add up to more than the way.
+      if (there <= touching * dx_ || here + there > (1 + 1e-9) * dx_) continue;
       const double near_end = solids_.first_hit(x, far, touching * dx_);
       if (near_end >= 1) continue;
       const double far_end = 1 - solids_.first_hit(far, x, touching * dx_);
@@ -248,6 +252,7 @@ std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const
   if (at_centre < -reach) {
     for (auto& values : result->open) values.fill(0);
     result->volume.fill(0);
+    result->distance.fill(-reach);
     return result;
   }
   BrickSampler<Dim> sampler(solids, corner, dx, *result);

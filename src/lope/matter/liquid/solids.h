@@ -20,6 +20,7 @@
 #include <lope/geometry/motion.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -31,7 +32,8 @@ struct Solid {
   geometry::RigidPose before, after;  // of the substep
   double duration = 0;                // of the substep, s
   bool displaced = false;             // not in the pose of time 0, or moving
-  bool moving = false;                // in this substep
+
+  bool moving() const { return before.rotation != after.rotation || before.translation != after.translation; }
 };
 
 // The solids in their places at the end of a substep. Thread safe.
@@ -81,7 +83,14 @@ struct BrickSolids {
   std::array<std::array<double, cells>, Dim> open;           // part of the face
   std::array<std::array<double, cells>, Dim> face_velocity;  // of the closed part, m/s; 0 where there is none
   std::array<double, cells> volume;                          // open part of the cell
+  std::array<double, cells> distance;                        // least φ at the corners of the cell, m
 };
+
+// How far below the least φ at its corners φ may be in a cell.
+template <int Dim>
+double corner_reach(double dx) {
+  return 0.5 * std::sqrt(1.0 * Dim) * dx;
+}
 
 // Solids farther than this from a brick's middle leave it free.
 template <int Dim>

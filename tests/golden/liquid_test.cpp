@@ -1,5 +1,5 @@
-// Every scene with a liquid that comes with Lope, coarser and shorter: the same bits with any number of threads and
-// after a resumption, every pressure solved, no particle in a wall.
+// Every scene with a liquid that comes with Lope, coarser and shorter: the same bits with any number of
+// threads and after a resumption, every pressure solved, no particle in a wall.
 #include <lope/base/parallel.h>
 #include <lope/io/file.h>
 
@@ -7,9 +7,8 @@
 #include <filesystem>
 #include <random>
 
-#include <gtest/gtest.h>
-
 #include "stopped_run.h"
+#include <gtest/gtest.h>
 
 namespace lope::golden {
 namespace {
@@ -61,7 +60,8 @@ scene::Scene coarse_scene(const std::string& file) {
 class LiquidScenes : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const auto own = GetParam().empty() ? scene::load_scene_text(dam_break, "dam_break.toml") : coarse_scene(GetParam());
+    const auto own =
+        GetParam().empty() ? scene::load_scene_text(dam_break, "dam_break.toml") : coarse_scene(GetParam());
     ASSERT_TRUE(own) << own.error().message;
     scene_ = *own;
     const auto built = scene::build_model(scene_);

@@ -100,23 +100,34 @@ class Plotter {
     return off * plot_.spacing < 0.5 * pixel_;
   }
 
-  // Within a pixel of φ = 0, φ bilinear between the middles of four cells; those that are not known are air,
-  // unless they are in a solid.
+  // Within a pixel of φ = 0, φ bilinear between the middles of four cells. Cells that are not known are air;
+  // in solids φ is continued from the other cells.
   bool on_surface(const Vec3& x) const {
     if (plot_.level_set.empty()) return false;
     const Vec3 u = (x - plot_.origin) / plot_.spacing - Vec3(0.5, 0.5, 0);
     const double i = std::floor(u.x()), j = std::floor(u.y()), s = u.x() - i, t = u.y() - j;
-    double phi[2][2];
-    bool known = false;
+    double phi[2][2], sum = 0;
+    bool known = false, blocked[2][2];
+    int open = 0;
     for (int a = 0; a < 2; ++a) {
       for (int b = 0; b < 2; ++b) {
         const auto cell = find({static_cast<int>(i) + a, static_cast<int>(j) + b});
-        if (!cell && in_solid(i + a + 0.5, j + b + 0.5)) return false;
+        blocked[a][b] =
+            cell ? plot_.kinds[*cell] == LiquidPlot::Kind::Solid : in_solid(i + a + 0.5, j + b + 0.5);
         phi[a][b] = cell ? static_cast<double>(plot_.level_set[*cell]) : plot_.spacing;
+        if (blocked[a][b]) continue;
         known |= cell.has_value();
+        sum += phi[a][b];
+        ++open;
       }
     }
     if (!known) return false;
+    for (int a = 0; a < 2; ++a) {
+      for (int b = 0; b < 2; ++b) {
+        if (!blocked[a][b]) continue;
+        phi[a][b] = !blocked[1 - a][b] ? phi[1 - a][b] : !blocked[a][1 - b] ? phi[a][1 - b] : sum / open;
+      }
+    }
     const double value =
         (1 - s) * ((1 - t) * phi[0][0] + t * phi[0][1]) + s * ((1 - t) * phi[1][0] + t * phi[1][1]);
     const double dx = (1 - t) * (phi[1][0] - phi[0][0]) + t * (phi[1][1] - phi[0][1]);

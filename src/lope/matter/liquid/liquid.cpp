@@ -530,7 +530,7 @@ void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double 
         if (brick_drifts_[b] && drift.sample(x, shift)) next += shift;
         if (!((next - x).norm() < free_way)) {
           if (brick_near_thin_[b])
-            next = x + solids.first_hit(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin) * (next - x);
+            next = solids.stopped(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin).template head<Dim>();
           stop_at_solid(solids, margin, next, particles.v[i]);
         }
         particles.x[i] = next;

@@ -82,16 +82,41 @@ Vec3 Solids::push_out(const Vec3& x, double distance) const {
   return y;
 }
 
-double Solids::first_hit(const Vec3& a, const Vec3& b, double distance) const {
+namespace {
+
+// The first point of the way from a to b where gap(point) is not more than `distance`, as a fraction of it.
+template <class Gap>
+double march(const Vec3& a, const Vec3& b, double distance, const Gap& gap) {
   constexpr int most_rounds = 32;
   const double length = (b - a).norm();
   double way = 0;
   for (int round = 0; round < most_rounds && way < length; ++round) {
-    const double gap = nearest(a + (way / length) * (b - a)).distance;
-    if (gap <= distance && round > 0) return way / length;
-    way += std::max(gap - 0.5 * distance, 0.5 * distance);
+    const double here = gap(Vec3(a + (way / length) * (b - a)));
+    if (here <= distance && round > 0) return way / length;
+    way += std::max(here - 0.5 * distance, 0.5 * distance);
   }
   return 1;
+}
+
+}  // namespace
+
+double Solids::first_hit(const Vec3& a, const Vec3& b, double distance) const {
+  return march(a, b, distance, [&](const Vec3& x) { return nearest(x).distance; });
+}
+
+Vec3 Solids::stopped(const Vec3& a, const Vec3& b, double distance) const {
+  double least = 1;
+  Vec3 end = b;
+  for (std::size_t k = 0; k < placed_.size(); ++k) {
+    const Solid& solid = solids_[k];
+    // Where a point that goes with the solid would come to.
+    const Vec3 start = solid.moving() ? solid.after.place(solid.before.unplace(a)) : a;
+    const double way = march(start, b, distance, [&](const Vec3& x) { return placed_[k]->value(x); });
+    if (way >= least) continue;
+    least = way;
+    end = start + way * (b - start);
+  }
+  return end;
 }
 
 namespace {

@@ -64,8 +64,12 @@ class Solids {
   // A point with at least `distance` from all solids next to x, where there is room for one.
   Vec3 push_out(const Vec3& x, double distance) const;
   // The first point of the way from a to b that is nearer than `distance` to a solid, as a fraction of the
-  // way (1: none). The start is taken as free.
+  // way (1: none). The start is taken as free. All solids are in their places at the end of the substep.
   double first_hit(const Vec3& a, const Vec3& b, double distance) const;
+  // Where something that is at a when the substep begins and would be at b when it ends is stopped by a solid
+  // in its way: at `distance` from it, at the end of the substep. Solids may move: the way that counts is the
+  // one relative to each of them.
+  Vec3 stopped(const Vec3& a, const Vec3& b, double distance) const;
 
  private:
   static std::size_t index(int solid) { return static_cast<std::size_t>(solid); }

@@ -266,8 +266,9 @@ TEST(Liquid, MovingWallsPushTheLiquid) {
   EXPECT_EQ(result.reports.back().removed, 0U);
 }
 
-// Vanes sweep along the wall of a drum and through its corners. Nothing may be faster than water that falls through the
-// whole drum onto a vane and is thrown back by it: cells that the wall nearly fills must not spout.
+// Vanes sweep along the wall of a drum and through its corners. Nothing may be faster than water that falls
+// through the whole drum onto a vane and is thrown back by it: cells that the wall nearly fills must not
+// spout.
 TEST(Liquid, VanesThatSweepAlongAWallMakeNoJets) {
   Description made;
   made.dimension = 2;
@@ -286,11 +287,13 @@ TEST(Liquid, VanesThatSweepAlongAWallMakeNoJets) {
                          }});
   for (const bool separating : {true, false}) {
     made.separating = separating;
-    EXPECT_LT(largest_speed(run(made, 60, 1.0 / 30)), std::sqrt(2 * 9.81 * 2) + 2 * std::abs(rate)) << separating;
+    EXPECT_LT(largest_speed(run(made, 60, 1.0 / 30)), std::sqrt(2 * 9.81 * 2) + 2 * std::abs(rate))
+        << separating;
   }
 }
 
-// A bubble in a tank that is full otherwise has no air above it; it closes, and nothing is lost or flies about.
+// A bubble in a tank that is full otherwise has no air above it; it closes, and nothing is lost or flies
+// about.
 TEST(Liquid, SealedAirPocketsAreHarmless) {
   for (const bool separating : {true, false}) {
     Description made = tank(2, 24);

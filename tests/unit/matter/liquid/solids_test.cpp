@@ -100,19 +100,34 @@ TEST(Solids, MovingSolidsHandOnTheirVelocity) {
   EXPECT_GT(moving, 0);
 }
 
-// A wall fills a tenth of the cells at x = 4; a plate that moves along y comes over them. Only what it covers of the
-// rest moves.
+// A wall fills a tenth of the cells at x = 4; a plate that moves along y comes over them. Only what it covers
+// of the rest moves.
 TEST(Solids, WhatAWallClosesAlreadyDoesNotMove) {
   const Solid wall{plate(4.9 + 5, 10, 0), {}, {}, 0.5, false};
   Solid vane{plate(2, 2, 1), {}, {}, 0.5, true};
   vane.after.translation = Vec3(0, 0.5, 0);
   const auto brick = sample_brick<2>(Solids({wall, vane}), Vec2::Zero(), 1);
   const auto face = [](int x, int y) { return static_cast<std::size_t>(x + 8 * y); };
-  EXPECT_NEAR(brick->open[1][face(4, 2)], 0, 1e-12);           // both
+  EXPECT_NEAR(brick->open[1][face(4, 2)], 0, 1e-12);            // both
   EXPECT_NEAR(brick->face_velocity[1][face(4, 2)], 0.9, 1e-9);  // of the wall's open 0.9
   EXPECT_NEAR(brick->face_velocity[1][face(3, 2)], 1, 1e-9);    // the vane alone
   EXPECT_NEAR(brick->face_velocity[1][face(4, 6)], 0, 1e-12);   // the wall alone
   EXPECT_NEAR(brick->open[1][face(4, 6)], 0.9, 1e-9);
+}
+
+// A plate overtakes what is slower and lets go what is faster; what comes towards it does not get through.
+TEST(Solids, MovingPlatesStopWhatMeetsThem) {
+  Solid solid{plate(4, 0.02, 0), {}, {}, 0.5, true};
+  solid.after.translation = Vec3(0.5, 0, 0);
+  const Solids solids({solid});
+  const auto end = [&](double from, double to) {
+    return solids.stopped(Vec3(from, 1, 1), Vec3(to, 1, 1), 0.05).x();
+  };
+  EXPECT_NEAR(end(4.05, 4.2), 4.51, 0.06);
+  EXPECT_EQ(end(4.05, 5.5), 5.5);
+  EXPECT_NEAR(end(5, 4), 4.51, 0.06);
+  EXPECT_EQ(end(3.9, 4.3), 4.3);
+  EXPECT_NEAR(end(3.9, 5), 4.49, 0.06);
 }
 
 TEST(Solids, PushOutAndFirstHit) {

@@ -126,10 +126,14 @@ Expected<std::vector<std::filesystem::path>> write_run_plots(std::span<const Ste
                                                              const std::filesystem::path& folder,
                                                              const std::string& measure) {
   if (steps.empty()) return input_error("{}: there are no steps to plot", folder.string());
+  std::vector<LinePlot> momenta = {momentum(steps, false)};
+  const bool angular_known = std::any_of(steps.begin(), steps.end(),
+                                         [](const StepRecord& s) { return s.angular_momentum.allFinite(); });
+  if (angular_known) momenta.push_back(momentum(steps, true));
   const std::pair<const char*, std::vector<LinePlot>> figures[] = {
       {"convergence", {convergence(steps, measure, false), convergence(steps, measure, true)}},
       {"energy", {energy(steps)}},
-      {"momentum", {momentum(steps, false), momentum(steps, true)}},
+      {"momentum", std::move(momenta)},
       {"performance", {performance(steps, false), performance(steps, true)}},
   };
   std::vector<std::filesystem::path> files;

@@ -36,7 +36,7 @@ struct StepRecord {
 // Writes convergence, energy, momentum and performance, each as .png and .svg, into an existing folder;
 // returns the eight files. In the convergence plot every step is a faint line and the worst one (a failed
 // step before a good one, then the most iterations, then the longest) is highlighted. `measure` names its
-// vertical axis. No steps at all is an Input error.
+// vertical axis. Angular momentum is left out where no step knows it. No steps at all is an Input error.
 Expected<std::vector<std::filesystem::path>> write_run_plots(std::span<const StepRecord> steps,
                                                              const std::filesystem::path& folder,
                                                              const std::string& measure = "residual");

@@ -157,6 +157,9 @@ TEST(LiquidScene, SaysWhatObstaclesCover) {
   const CheckReport fine = check_of("[liquid]\nresolution = 20\n" + water + tank);
   EXPECT_TRUE(fine.findings.empty()) << describe(fine);
   EXPECT_EQ(fine.liquid->particles, 5U * 5U * 10U * 8U);
+  EXPECT_EQ(fine.liquid->cells, 5U * 5U * 10U);
+  EXPECT_NE(describe(fine).find("2000 particles in 250 cells"), std::string::npos) << describe(fine);
+  EXPECT_EQ(describe(fine).find(" 0 unknowns"), std::string::npos) << describe(fine);
 }
 
 TEST(LiquidScene, SaysThatAnObstacleLeaves) {

@@ -73,42 +73,36 @@ void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
 }
 
 template <int Dim>
-void respect_solids(const Grid<Dim>& grid, const Solids& solids, std::span<const std::uint8_t> brick_free,
-                    const PerAxis<std::vector<double>, Dim>& open, bool walls_hold,
+void respect_solids(const Grid<Dim>& grid, const Solids& solids,
+                    std::span<const std::shared_ptr<const BrickSolids<Dim>>> samples, bool walls_hold,
                     PerAxis<std::vector<double>, Dim>& velocity) {
   using Block = Halo<Dim, double>;
-  constexpr int cells = geometry::BrickSet<Dim>::cells;
-  const double deepest = -1.5 * grid.dx;
+  constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
   const PerAxis<std::vector<double>, Dim> given = velocity;
-  parallel_for(static_cast<std::size_t>(grid.bricks->count()), 4, [&](std::size_t b) {
-    if (brick_free[b]) return;
+  parallel_for(samples.size(), 4, [&](std::size_t b) {
+    if (samples[b]->closed.empty()) return;
     PerAxis<Block, Dim> blocks;
     for (std::size_t a = 0; a < Dim; ++a) blocks[a].load(*grid.bricks, static_cast<int>(b), given[a], 0.0);
-    for (int k = 0; k < cells; ++k) {
-      const std::size_t slot = b * cells + static_cast<std::size_t>(k);
-      const int place = Block::of_local(k);
-      for (std::size_t a = 0; a < Dim; ++a) {
-        if (open[a][slot] > 0) continue;
-        Vec<Dim> middle = grid.corner(grid.bricks->cell(static_cast<std::int64_t>(slot)));
-        for (int i = 0; i < Dim; ++i) middle[i] += i == static_cast<int>(a) ? 0 : 0.5 * grid.dx;
-        const Vec3 x = in_space<Dim>(middle);
-        const Solids::Nearest near = solids.nearest(x);
-        if (near.solid < 0 || near.distance < deepest) continue;
-        const Vec3 gradient = solids.sample(x, near.solid).gradient;
-        const double length = gradient.norm();
-        if (!(length > 1e-6)) continue;
-        const Vec3 normal = gradient / length;
-        Vec3 u = Vec3::Zero();
-        for (std::size_t i = 0; i < Dim; ++i) {
-          const int up = Block::stride[i], back = Block::stride[a];
-          u[static_cast<Eigen::Index>(i)] =
-              i == a ? blocks[a][place]
-                     : 0.25 * (blocks[i][place] + blocks[i][place + up] + blocks[i][place - back] +
-                               blocks[i][place + up - back]);
-        }
-        const double outwards = (u - solids.velocity(x, near.solid)).dot(normal);
-        if (outwards < 0 || walls_hold) velocity[a][slot] -= outwards * normal[static_cast<Eigen::Index>(a)];
+    for (const auto& face : samples[b]->closed) {
+      const std::size_t slot = b * cells + face.cell, a = face.axis;
+      const int place = Block::of_local(face.cell);
+      Vec<Dim> u;
+      for (std::size_t i = 0; i < Dim; ++i) {
+        const int up = Block::stride[i], back = Block::stride[a];
+        u[static_cast<Eigen::Index>(i)] =
+            i == a ? blocks[a][place]
+                   : 0.25 * (blocks[i][place] + blocks[i][place + up] + blocks[i][place - back] +
+                             blocks[i][place + up - back]);
       }
+      if (solids.any_moving()) {
+        Vec<Dim> middle = grid.corner(grid.bricks->cell(static_cast<std::int64_t>(slot)));
+        for (std::size_t i = 0; i < Dim; ++i)
+          middle[static_cast<Eigen::Index>(i)] += i == a ? 0 : 0.5 * grid.dx;
+        u -= solids.velocity(in_space<Dim>(middle), face.solid).template head<Dim>();
+      }
+      const double outwards = u.dot(face.normal);
+      if (outwards < 0 || walls_hold)
+        velocity[a][slot] -= outwards * face.normal[static_cast<Eigen::Index>(a)];
     }
   });
 }
@@ -117,11 +111,11 @@ template void extrapolate<2>(const geometry::BrickSet<2>&, int, PerAxis<std::vec
                              KnownFaces<2>&);
 template void extrapolate<3>(const geometry::BrickSet<3>&, int, PerAxis<std::vector<double>, 3>&,
                              KnownFaces<3>&);
-template void respect_solids<2>(const Grid<2>&, const Solids&, std::span<const std::uint8_t>,
-                                const PerAxis<std::vector<double>, 2>&, bool,
+template void respect_solids<2>(const Grid<2>&, const Solids&,
+                                std::span<const std::shared_ptr<const BrickSolids<2>>>, bool,
                                 PerAxis<std::vector<double>, 2>&);
-template void respect_solids<3>(const Grid<3>&, const Solids&, std::span<const std::uint8_t>,
-                                const PerAxis<std::vector<double>, 3>&, bool,
+template void respect_solids<3>(const Grid<3>&, const Solids&,
+                                std::span<const std::shared_ptr<const BrickSolids<3>>>, bool,
                                 PerAxis<std::vector<double>, 3>&);
 
 }  // namespace lope::matter::liquid

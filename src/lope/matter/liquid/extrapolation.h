@@ -22,12 +22,12 @@ template <int Dim>
 void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
                  PerAxis<std::vector<double>, Dim>& velocity, KnownFaces<Dim>& known);
 
-// On closed faces within a cell or two of open space: takes away the part of the velocity, relative to the
-// solid, that leads into the solid and, where walls hold the liquid, also that which leads out of it. What
-// remains is slip.
+// On closed faces near open space (BrickSolids::closed, per brick): takes away the part of the velocity,
+// relative to the solid, that leads into the solid and, where walls hold the liquid, also that which leads
+// out of it. What remains is slip.
 template <int Dim>
-void respect_solids(const Grid<Dim>& grid, const Solids& solids, std::span<const std::uint8_t> brick_free,
-                    const PerAxis<std::vector<double>, Dim>& open, bool walls_hold,
+void respect_solids(const Grid<Dim>& grid, const Solids& solids,
+                    std::span<const std::shared_ptr<const BrickSolids<Dim>>> samples, bool walls_hold,
                     PerAxis<std::vector<double>, Dim>& velocity);
 
 }  // namespace lope::matter::liquid

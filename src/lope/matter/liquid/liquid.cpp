@@ -474,8 +474,7 @@ void Solver<Dim>::extend_velocities(const Solids& solids) {
     return faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
   });
   extrapolate(*grid_.bricks, layers(), after_, known_);
-  if (!solids.empty())
-    respect_solids(grid_, solids, brick_free_, pressure_grid_.open, !description_.separating, after_);
+  if (!solids.empty()) respect_solids<Dim>(grid_, solids, samples_, !description_.separating, after_);
 }
 
 // Takes particles out of crowded inner cells and puts them into inner cells with hardly any.

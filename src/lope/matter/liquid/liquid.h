@@ -97,13 +97,13 @@ struct State {
 
 // Seconds of the parts of a step.
 struct PartSeconds {
-  double sorting = 0;       // of the particles, with feeding
-  double solids = 0;        // open parts of faces
-  double to_grid = 0;       // with the surface and the wanted expansion
-  double pressure = 0;      // equations, solution, gradient
-  double extension = 0;     // of the velocities beyond the liquid
+  double sorting = 0;    // of the particles, with feeding
+  double solids = 0;     // open parts of faces
+  double to_grid = 0;    // with the surface and the wanted expansion
+  double pressure = 0;   // equations, solution, gradient
+  double extension = 0;  // of the velocities beyond the liquid
   double to_particles = 0;
-  double movement = 0;      // of the particles, with their exchange
+  double movement = 0;  // of the particles, with their exchange
 };
 
 struct Report {

@@ -134,6 +134,9 @@ class BrickSampler {
       nodes_[static_cast<std::size_t>(k)] = std::abs(value) < on_surface * dx_ ? 0 : value;
     }
     for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) cell(k);
+    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) {
+      for (int a = 0; a < Dim; ++a) closed_face(k, a);
+    }
   }
 
   // `standing`: the open parts of the same brick without the solids that move.
@@ -202,6 +205,19 @@ class BrickSampler {
     if (open > 0 && nearest < dx_) open = std::min(open, 1 - blocked_part(at, axis));
     if (open < 1 && !out_.thin) out_.thin = free_on_both_sides(at, axis);
     out_.open[a][slot] = open;
+  }
+
+  void closed_face(int k, int axis) {
+    constexpr double deepest = 1.5;  // cells
+    if (out_.open[static_cast<std::size_t>(axis)][static_cast<std::size_t>(k)] > 0) return;
+    const Vec3 x = in_space<Dim>(face_point(split(k, size), axis, Vec<Dim>::Constant(0.5)));
+    const Solids::Nearest near = solids_.nearest(x);
+    if (near.distance < -deepest * dx_) return;
+    const Vec3 gradient = solids_.sample(x, near.solid).gradient;
+    const double length = gradient.norm();
+    if (!(length > 1e-6)) return;
+    out_.closed.push_back({static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(axis), near.solid,
+                           gradient.template head<Dim>() / length});
   }
 
   // `within`: the place in the face as fractions of it; the component along the axis does not matter.

@@ -88,6 +88,13 @@ struct BrickSolids {
   std::array<std::array<double, cells>, Dim> face_velocity;  // of the closed part, m/s; 0 where there is none
   std::array<double, cells> volume;                          // open part of the cell
   std::array<double, cells> distance;                        // least φ at the corners of the cell, m
+  // The closed faces not deeper than a cell and a half in a solid, and the direction out of it there.
+  struct ClosedFace {
+    std::uint16_t cell, axis;
+    int solid;
+    Vec<Dim> normal;
+  };
+  std::vector<ClosedFace> closed;
 };
 
 // How far below the least φ at its corners φ may be in a cell.

@@ -7,9 +7,9 @@
 // are extended beyond the liquid, particles take them back and are carried along (Ralston's third-order
 // Runge–Kutta scheme), stopped by solids. The liquid is where its particles are (surface.h).
 //
-// Volume is kept in two ways. Locally, cells whose particles are crowded or too few by more than a tolerance
-// get a wanted expansion in the pressure equations that undoes it within a few substeps. Particles from the
-// most crowded inner cells are moved to inner cells that have hardly any; their number never changes by this.
+// Volume is kept by volume.h: a wanted expansion of crowded and sparse cells in the pressure equations, a
+// drift of particles inside the liquid, and an exchange of particles between the most crowded inner cells and
+// those that have hardly any. The number of particles never changes by this.
 //
 // Lengths in metres, the dimension is a run-time value; in 2D all masses are per metre of depth.
 #pragma once

@@ -14,15 +14,6 @@ class Surroundings {
  public:
   using Block = Halo<Dim, double>;
   using Way = std::array<double, static_cast<std::size_t>(Dim)>;
-  static constexpr std::size_t corners = std::size_t{1} << Dim;
-  static constexpr std::array<int, corners> offset = [] {
-    std::array<int, corners> result{};
-    for (std::size_t c = 0; c < corners; ++c) {
-      for (std::size_t a = 0; a < Dim; ++a) result[c] += ((c >> a) & 1) ? Block::stride[a] : 0;
-    }
-    return result;
-  }();
-
   // `at`: position in cells from the lowest corner of the brick, 0 … 8 along each axis.
   explicit Surroundings(const Vec<Dim>& at) {
     constexpr int last = geometry::BrickSet<Dim>::side - 1;
@@ -53,21 +44,6 @@ class Surroundings {
   std::array<int, static_cast<std::size_t>(Dim)> face_place_, centre_place_;
 };
 
-// Linear weights of the corners.
-template <int Dim>
-std::array<double, Surroundings<Dim>::corners> corner_weights(const typename Surroundings<Dim>::Way& way) {
-  std::array<double, Surroundings<Dim>::corners> result;
-  result[0] = 1;
-  std::size_t known = 1;
-  for (std::size_t a = 0; a < Dim; ++a, known *= 2) {
-    for (std::size_t c = 0; c < known; ++c) {
-      result[c + known] = result[c] * way[a];
-      result[c] -= result[c + known];
-    }
-  }
-  return result;
-}
-
 // A linearly interpolated value and its derivatives per cell, from the lowest of the values around.
 template <int Dim>
 struct Interpolated {
@@ -75,7 +51,7 @@ struct Interpolated {
   std::array<double, static_cast<std::size_t>(Dim)> slope;
 };
 template <int Dim, std::size_t n>
-Interpolated<Dim> interpolate(const double* lowest, const std::array<double, n>& way) {
+inline Interpolated<Dim> interpolate(const double* lowest, const std::array<double, n>& way) {
   constexpr std::size_t last = Dim - 1;
   constexpr int step = Halo<3, double>::stride[last];
   const double t = way[last];
@@ -91,6 +67,19 @@ Interpolated<Dim> interpolate(const double* lowest, const std::array<double, n>&
       result.slope[k] = low.slope[k] + t * (high.slope[k] - low.slope[k]);
   }
   return result;
+}
+
+// The value alone.
+template <int axes, std::size_t n>
+inline double interpolated_value(const double* lowest, const std::array<double, n>& way) {
+  if constexpr (axes == 0) {
+    return *lowest;
+  } else {
+    constexpr std::size_t last = axes - 1;
+    const double low = interpolated_value<last>(lowest, way),
+                 high = interpolated_value<last>(lowest + Halo<3, double>::stride[last], way);
+    return low + way[last] * (high - low);
+  }
 }
 
 template <int Dim>
@@ -116,32 +105,47 @@ struct Splat {
     mass.fill(0);
   }
   void add(const Vec<Dim>& at, const Vec<Dim>& v, const Mat<Dim>& affine, double dx) {
-    using Around = Surroundings<Dim>;
-    const Around around(at);
+    const Surroundings<Dim> around(at);
     for (std::size_t a = 0; a < Dim; ++a) {
-      const auto way = around.way(a);
-      const auto weights = corner_weights<Dim>(way);
-      // The particle's velocity at the corners.
-      std::array<double, Around::corners> u;
-      u[0] = v[static_cast<Eigen::Index>(a)];
-      std::size_t known = 1;
-      for (std::size_t k = 0; k < Dim; ++k, known *= 2) {
-        const double slope = dx * affine(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(k));
-        for (std::size_t c = 0; c < known; ++c) {
-          u[c] -= way[k] * slope;
-          u[c + known] = u[c] + slope;
-        }
+      const Way way = around.way(a);
+      // The particle's velocity at the lowest corner, and what it gains from there to the next along each
+      // axis.
+      Way slope;
+      double lowest = v[static_cast<Eigen::Index>(a)];
+      for (std::size_t k = 0; k < Dim; ++k) {
+        slope[k] = dx * affine(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(k));
+        lowest -= way[k] * slope[k];
       }
-      const int lowest = around.place(a);
-      for (std::size_t c = 0; c < Around::corners; ++c) {
-        Contribution& face = faces[a][lowest + Around::offset[c]];
-        face.weight += weights[c];
-        face.momentum += weights[c] * u[c];
-      }
+      add_velocity<Dim>(&faces[a][around.place(a)], way, slope, 1, lowest);
     }
-    const auto weights = corner_weights<Dim>(around.way(Dim));
-    const int lowest = around.place(Dim);
-    for (std::size_t c = 0; c < Around::corners; ++c) mass[lowest + Around::offset[c]] += weights[c];
+    add_mass<Dim>(&mass[around.place(Dim)], around.way(Dim), 1);
+  }
+
+ private:
+  using Way = typename Surroundings<Dim>::Way;
+  // Splits a weight along the last of the axes that are left; the recursion keeps all numbers in registers.
+  template <int axes>
+  static void add_velocity(Contribution* face, const Way& way, const Way& slope, double weight, double u) {
+    if constexpr (axes == 0) {
+      face->weight += weight;
+      face->momentum += weight * u;
+    } else {
+      constexpr std::size_t axis = axes - 1;
+      const double upper = weight * way[axis];
+      add_velocity<axis>(face, way, slope, weight - upper, u);
+      add_velocity<axis>(face + Halo<Dim, Contribution>::stride[axis], way, slope, upper, u + slope[axis]);
+    }
+  }
+  template <int axes>
+  static void add_mass(double* cell, const Way& way, double weight) {
+    if constexpr (axes == 0) {
+      *cell += weight;
+    } else {
+      constexpr std::size_t axis = axes - 1;
+      const double upper = weight * way[axis];
+      add_mass<axis>(cell, way, weight - upper);
+      add_mass<axis>(cell + Halo<Dim, double>::stride[axis], way, upper);
+    }
   }
 };
 
@@ -225,7 +229,7 @@ void to_particles(const Grid<Dim>& grid, const PerAxis<std::vector<double>, Dim>
           const int lowest = around.place(a);
           const Interpolated<Dim> u = interpolate<Dim>(&blocks->after[a][lowest], way);
           now[row] = u.value;
-          if (!options.apic) old[row] = interpolate<Dim>(&blocks->before[a][lowest], way).value;
+          if (!options.apic) old[row] = interpolated_value<Dim>(&blocks->before[a][lowest], way);
           for (std::size_t k = 0; k < Dim; ++k)
             particles.affine[i](row, static_cast<Eigen::Index>(k)) = options.apic ? per_cell * u.slope[k] : 0;
         }
@@ -250,7 +254,7 @@ bool FaceSampler<Dim>::sample(const Vec<Dim>& x, Vec<Dim>& v) {
     return sample_anywhere(x, v);
   const Surroundings<Dim> around(at);
   for (std::size_t a = 0; a < Dim; ++a)
-    v[static_cast<Eigen::Index>(a)] = interpolate<Dim>(&near_[a][around.place(a)], around.way(a)).value;
+    v[static_cast<Eigen::Index>(a)] = interpolated_value<Dim>(&near_[a][around.place(a)], around.way(a));
   return true;
 }
 

@@ -13,8 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
 
 #include <Eigen/Geometry>
 

@@ -56,7 +56,7 @@ template <int Dim>
 LcpSummary TruncatedMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::span<double> q,
                                           const LcpOptions& options) {
   LcpSummary summary;
-  const bool cold = largest(q) == 0;
+  const bool cold = std::all_of(q.begin(), q.end(), [](double value) { return value == 0; });
   iterate(system, 0, cold, q, options, summary);
   return summary;
 }
@@ -91,6 +91,8 @@ void TruncatedMultigrid<Dim>::iterate(const PressureSystem<Dim>& system, std::si
   auto defect = hierarchy.defect(grid.p);
   bool built = false;
   while (!record.add(defect.violation, defect.objective, std::span(grid.p).first(q.size()))) {
+    // A warm start brings the active set of another system: it settles before the matrices are made for it.
+    if (!built && !nested) hierarchy.smooth_before(0);
     hierarchy.smooth_before(0);
     {
       const ScopedTimer timer(setup);

@@ -200,6 +200,10 @@ struct Totals {
   }
 };
 
+// Every solve of a run is timed as the best of so many, unless it takes longer than this [s].
+constexpr int repetitions = 3;
+constexpr double worth_repeating = 2;
+
 // A solver with its own last answer, as p/ρ over the cells of that answer's bricks. Methods with a policy
 // take their first one from it and the present matrix (LCP eq. 4.1 at the last step's pressure).
 template <int Dim>
@@ -211,12 +215,18 @@ class Runner {
   void solve(const LcpCase<Dim>& problem, double dt) {
     const matter::PressureSystem<Dim>& system = problem.system;
     const bool warm = bricks_ != nullptr;
-    std::vector<double> p = system.gather(recalled(system, dt));
-    const lcp::LcpSummary summary = solver_->solve(problem, p, {});
+    const std::vector<double> start = system.gather(recalled(system, dt));
+    std::vector<double> p;
+    std::optional<lcp::LcpSummary> best;
+    for (int k = 0; k < repetitions && (!best || best->seconds() < worth_repeating); ++k) {
+      p = start;
+      const lcp::LcpSummary summary = solver_->solve(problem, p, {});
+      if (!best || summary.seconds() < best->seconds()) best = summary;
+    }
     bricks_ = system.shared_bricks();
     pressure_ = system.scatter(p);
     for (double& value : pressure_) value *= system.dx() / dt;
-    if (warm) totals.add(info, summary);  // the cold start is another table's
+    if (warm) totals.add(info, *best);  // the cold start is another table's
   }
 
   const LcpContenderInfo& info;

@@ -314,7 +314,7 @@ Expected<void> sequence(const BenchOptions& options, NumberFile& numbers) {
     }
     report_totals<Dim>(options, numbers, "sequence", name(scenario), n, runners);
   }
-  options.print("* some did not converge");
+  options.print("(an asterisk marks methods that did not converge on some)");
   return {};
 }
 
@@ -398,7 +398,7 @@ Expected<void> simulated(const BenchOptions& options, NumberFile& numbers) {
         fmt::format("  {} pressure systems, {} particles", runners.front().totals.solves + 1, state.count()));
     if (auto drawn = histogram<Dim>(options, n, runners); !drawn) return drawn;
   }
-  options.print("* some did not converge");
+  options.print("(an asterisk marks methods that did not converge on some)");
   return {};
 }
 

@@ -254,11 +254,14 @@ class Runner {
 template <int Dim>
 void report_totals(const BenchOptions& options, NumberFile& numbers, std::string_view table,
                    std::string_view scenario, int n, const std::vector<Runner<Dim>>& runners) {
+  if (runners.empty() || runners.front().totals.solves == 0) {
+    return options.print(fmt::format("{}: no system after the first one, which is a cold start", n));
+  }
   const TextTable text(options);
   std::vector<std::string> counts, outer, seconds, solving;
   for (const Runner<Dim>& runner : runners) {
     const Totals& totals = runner.totals;
-    const double solves = std::max(totals.solves, 1);
+    const double solves = totals.solves;
     counts.push_back(fmt::format("{:.2f}{}", totals.iterations / solves, totals.failures > 0 ? "*" : ""));
     outer.push_back(fmt::format("{:.2f}", totals.outer / solves));
     seconds.push_back(fmt::format("{:.3g}", (totals.setup + totals.solve) / solves));

@@ -295,13 +295,16 @@ std::vector<Runner<Dim>> make_runners(const std::vector<const LcpContenderInfo*>
   return runners;
 }
 
+// Where systems follow one another.
+const std::vector<std::string> warm_contenders = {"truncated",   "pi-ic-exact", "pi-ic",     "pi-amg",
+                                                  "pe-ic-exact", "pe-amg",      "mprgp-amg", "psor",
+                                                  "linear-mg",   "linear-ic"};
+
 // Similar problems one after the other (the velocity field turns a little), each solver started from its own
 // last answer.
 template <int Dim>
 Expected<void> sequence(const BenchOptions& options, NumberFile& numbers) {
-  const auto contenders =
-      chosen_contenders(options, {"truncated", "pi-ic-exact", "pi-ic", "pi-amg", "pe-ic", "pe-amg",
-                                  "mprgp-amg", "psor", "linear-mg", "linear-ic"});
+  const auto contenders = chosen_contenders(options, warm_contenders);
   if (!contenders) return forward_error(contenders);
   const int phases = options.steps > 0 ? options.steps : default_phases;
   const LcpScenario scenario = lcp_scenarios(Dim).front();
@@ -368,9 +371,7 @@ Expected<void> histogram(const BenchOptions& options, int n, const std::vector<R
 // LCP Tables 1 to 6 and Fig. 5.5: every pressure system of a simulation, solved by everybody.
 template <int Dim>
 Expected<void> simulated(const BenchOptions& options, NumberFile& numbers) {
-  const auto contenders =
-      chosen_contenders(options, {"truncated", "pi-ic-exact", "pi-ic", "pi-amg", "pe-ic-exact", "pe-amg",
-                                  "mprgp-amg", "psor", "linear-mg", "linear-ic"});
+  const auto contenders = chosen_contenders(options, warm_contenders);
   if (!contenders) return forward_error(contenders);
   const int frames = options.steps > 0 ? options.steps : default_frames;
   const int largest = options.size > 0 ? options.size : Dim == 2 ? 128 : 64;

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first signal asks for a stop between two steps; a second one ends the program at once.
+// The first signal asks for a stop within or after the step; a second one ends the program at once.
 volatile std::sig_atomic_t stop_signal = 0;
 void request_stop(int signal) {
   stop_signal = signal;
   std::signal(signal, SIG_DFL);
   // Only calls that are safe in a signal handler; what cannot be told is not told.
-  constexpr std::string_view message = "\nStopping after this step; once more to end at once, without a checkpoint.\n";
+  constexpr std::string_view message = "\nStopping; once more to end at once, without a checkpoint.\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
 }
 
@@ -46,7 +46,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
 
-// One line that updates itself on a terminal; plain lines, at most one every two seconds, otherwise.
+// One line that updates itself on a terminal; plain lines, at most one every two seconds (within a step: one every half
+// minute), otherwise.
 class ProgressPrinter {
  public:
   ProgressPrinter(const step::Model& model, bool quiet)
@@ -64,17 +65,31 @@ class ProgressPrinter {
     const std::string line =
         fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
                     report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
+    print(line, report.step, progress.steps);
+  }
+
+  // Steps that take long are seen to go on.
+  void show(const scene::IterationProgress& progress) {
+    if (quiet_ || since_last_.seconds() < (terminal_ ? 1 : 30)) return;
+    since_last_ = {};
+    const bool metres = model_.solver.stopping.test == optimize::StoppingTest::Displacement;
+    print(fmt::format("step {}/{}  iteration {}, {} {:.2g}{}  {} elapsed", progress.step, progress.steps,
+                      progress.iteration.number, metres ? "remaining displacement" : "measure",
+                      progress.iteration.measure, metres ? " m" : "", duration_text(progress.elapsed)),
+          progress.step - 1, progress.steps);
+  }
+
+ private:
+  void print(const std::string& line, std::int64_t done, std::int64_t steps) const {
     if (terminal_) {
-      constexpr int width = 24;
-      const int done = static_cast<int>(report.step * width / progress.steps);
-      fmt::print("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", done, "", width - done, line, last ? "\n" : "");
+      constexpr std::int64_t width = 24;
+      const std::int64_t filled = done * width / steps;
+      fmt::print("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", filled, "", width - filled, line, done == steps ? "\n" : "");
     } else {
       fmt::print("{}\n", line);
     }
     std::fflush(stdout);
   }
-
- private:
   void explain(const step::StepReport& report) {
     for (const auto& island : report.islands) {
       const optimize::MinimizerSummary& solve = island.solve;
@@ -188,6 +203,7 @@ int run(const RunArguments& arguments) {
                   scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
   log_info("lope {}: {}{}", LOPE_VERSION, plan, arguments.resume ? ", resumed" : "");
   if (!arguments.quiet) fmt::print("{}\n", plan);
+  std::fflush(stdout);
 
   ProgressPrinter progress(*model, arguments.quiet);
   scene::RunOptions options;
@@ -195,6 +211,7 @@ int run(const RunArguments& arguments) {
   options.resume = arguments.resume;
   options.overwrite = arguments.overwrite;
   options.on_step = [&](const scene::RunProgress& p) { progress.show(p); };
+  options.on_iteration = [&](const scene::IterationProgress& p) { progress.show(p); };
   options.stop_requested = [] { return stop_signal != 0; };
   options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
   handle_signals(request_stop);

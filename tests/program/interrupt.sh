@@ -23,7 +23,7 @@ interrupted() { # SIGNAL STATUS DIRECTORY
   wait "$job"
   status=$?
   [ "$status" -eq "$2" ] || fail "exit code $status instead of $2 after $1"
-  complains "Stopping after this step"
+  complains "Stopping;"
   says "Interrupted"
   says "lope run $3 --resume"
   exists "$3/checkpoint.h5"

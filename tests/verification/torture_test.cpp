@@ -55,6 +55,27 @@ void expect_recovery(const step::Model& model, double young) {
 
 TEST_P(Torture, RecoversWithoutInvertedElements) { expect_recovery(torn_cube(GetParam()), GetParam().young); }
 
+// A step that is broken off leaves no trace: going on gives the same bits as never having stopped.
+TEST(Interruption, LeavesTheStateBeforeTheStep) {
+  const step::Model model = torn_cube({"", Start::Random, 1e4});
+  step::Simulation straight(model), stopped(model);
+  straight.advance();
+  stopped.advance();
+  int asked = 0;
+  stopped.set_stop_request([&] { return ++asked > 5; });
+  const step::StepReport broken_off = stopped.advance();
+  EXPECT_TRUE(broken_off.interrupted);
+  EXPECT_FALSE(broken_off.accepted);
+  EXPECT_FALSE(broken_off.converged());
+  EXPECT_EQ(stopped.state().step, 1);
+  EXPECT_EQ(stopped.state().bodies[0].x, straight.state().bodies[0].x);
+  EXPECT_EQ(stopped.state().bodies[0].v, straight.state().bodies[0].v);
+  stopped.set_stop_request({});
+  EXPECT_FALSE(stopped.advance().interrupted);
+  straight.advance();
+  EXPECT_EQ(stopped.state().bodies[0].x, straight.state().bodies[0].x);
+}
+
 // From the rest shape a stiff cube needs few iterations, whatever tore it. (A soft one moves little in a
 // step: its own positions remain the better guess.)
 class Rescue : public testing::TestWithParam<Case> {};

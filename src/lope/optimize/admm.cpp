@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace lope::optimize {
 namespace {
 
@@ -53,10 +51,9 @@ class AdmmPd::Run {
       const bool done = test();
       recorder_.record(value_, gradient_norm_, measure_, x_);
       if (done) return recorder_.finish(Outcome::Converged, "");
-      if (recorder_.iterations() >= options_.max_iterations) {
+      if (auto end = recorder_.must_end()) {
         linalg::copy(my_.best_, x_);
-        return recorder_.finish(Outcome::IterationLimit,
-                                fmt::format("not converged after {} iterations", options_.max_iterations));
+        return recorder_.finish(std::move(*end));
       }
       iterate();
       evaluate();

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace lope::optimize {
 
 namespace {
@@ -44,10 +42,7 @@ MinimizerSummary DescentRun::minimize() {
     record();
     if (verdict == Verdict::Converged) return recorder_.finish(Outcome::Converged, "");
     if (verdict == Verdict::Failed) return recorder_.finish(Outcome::Failed, failure_);
-    if (recorder_.iterations() >= options_.max_iterations) {
-      return recorder_.finish(Outcome::IterationLimit,
-                              fmt::format("not converged after {} iterations", options_.max_iterations));
-    }
+    if (auto end = recorder_.must_end()) return recorder_.finish(std::move(*end));
     if (!move() && !settle())
       return recorder_.finish(Outcome::LineSearchStalled, "no step along the direction lowers the energy");
   }

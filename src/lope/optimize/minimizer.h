@@ -48,6 +48,7 @@ struct MinimizerOptions {
   // Where a model that is built once per minimisation is taken (DOT: the beginning of the step). Empty: at the start.
   std::span<const double> reference;
   Observer observer;
+  std::function<bool()> stop_requested;  // asked once per iteration; may be empty
 };
 
 // Seconds spent in the parts of a minimisation.
@@ -64,6 +65,7 @@ enum class Outcome {
   Converged,          // the stopping test holds
   IterationLimit,     // max_iterations reached before the test held
   LineSearchStalled,  // no acceptable step along the direction although the test does not hold
+  Interrupted,        // stop_requested said so before the test held
 };
 
 struct MinimizerSummary {

@@ -4,9 +4,11 @@
 #include <lope/base/timer.h>
 #include <lope/optimize/minimizer.h>
 
-#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace lope::optimize {
 
@@ -46,6 +48,19 @@ class Recorder {
     if (options_.observer) options_.observer(pending_, x);
     pending_ = {};
   }
+  // Why the minimisation must end here although its test does not hold; empty: it may go on.
+  struct End {
+    Outcome outcome;
+    std::string reason;
+  };
+  std::optional<End> must_end() const {
+    if (options_.stop_requested && options_.stop_requested())
+      return End{Outcome::Interrupted, fmt::format("interrupted after {} iterations", summary_.iterations)};
+    if (summary_.iterations >= options_.max_iterations)
+      return End{Outcome::IterationLimit, fmt::format("not converged after {} iterations", options_.max_iterations)};
+    return {};
+  }
+  MinimizerSummary finish(End end) { return finish(end.outcome, std::move(end.reason)); }
   MinimizerSummary finish(Outcome outcome, std::string reason) {
     summary_.outcome = outcome;
     summary_.reason = std::move(reason);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,7 @@ const char* outcome_name(optimize::Outcome outcome) {
     case optimize::Outcome::Failed: return "failed";
     case optimize::Outcome::Converged: return "converged";
     case optimize::Outcome::IterationLimit: return "iteration-limit";
+    case optimize::Outcome::Interrupted: return "interrupted";
     case optimize::Outcome::LineSearchStalled: return "line-search-stalled";
   }
   return "failed";
@@ -609,6 +611,12 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     saved = state.step;
     return directory.write_checkpoint(state);
   };
+  simulation.set_stop_request(options.stop_requested);
+  if (options.on_iteration) {
+    simulation.set_observer([&](const optimize::Iteration& iteration, std::span<const double>) {
+      options.on_iteration({simulation.state().step + 1, steps, iteration, watch.seconds()});
+    });
+  }
   while (simulation.state().step < steps) {
     if (options.stop_requested && options.stop_requested()) {
       summary.interrupted = true;
@@ -616,6 +624,10 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     }
     const step::State before = simulation.state();
     const step::StepReport report = simulation.advance();
+    if (report.interrupted) {
+      summary.interrupted = true;
+      break;
+    }
     Expected<void> written = directory.write_stats(report, model);
     if (report.liquid && report.liquid->removed > 0) {
       log_info("step {}: liquid '{}': {} particles left the domain or were crushed, and are removed", report.step,

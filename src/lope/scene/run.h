@@ -28,13 +28,23 @@ struct RunProgress {
   double left = 0;           // estimated seconds
 };
 
+// Where the minimisation of a step is that is not finished yet.
+struct IterationProgress {
+  std::int64_t step = 0, steps = 0;
+  const optimize::Iteration& iteration;
+  double elapsed = 0;  // seconds, this run
+};
+
 struct RunOptions {
   std::filesystem::path directory;
   bool resume = false;     // go on from DIRECTORY/checkpoint.h5
   bool overwrite = false;  // replace an earlier run in DIRECTORY
   std::function<void()> on_ready;  // the directory exists, the first step is about to begin
   std::function<void(const RunProgress&)> on_step;
-  std::function<bool()> stop_requested;  // asked between steps
+  std::function<void(const IterationProgress&)> on_iteration;
+  // Asked between steps and in every iteration of a solid's step, which is then broken off: the checkpoint is the state
+  // before it.
+  std::function<bool()> stop_requested;
 };
 
 struct RunSummary {

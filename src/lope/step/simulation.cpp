@@ -474,6 +474,7 @@ StepReport Simulation::advance(double h) {
   options.stopping = model_.solver.stopping;
   options.max_iterations = model_.solver.max_iterations;
   options.observer = observer_;
+  options.stop_requested = stop_requested_;
 
   for (std::size_t k = 0; k < islands_.size(); ++k) {
     Island& island = *islands_[k];
@@ -483,6 +484,11 @@ StepReport Simulation::advance(double h) {
     options.reference = problem.reference;
     keep_model(island, h);
     result.solve = island.minimizer->minimize(problem.objective, problem.start, options);
+    step.interrupted = result.solve.outcome == optimize::Outcome::Interrupted;
+    if (step.interrupted) {
+      step.accepted = false;
+      break;
+    }
     const bool failed = result.solve.outcome == optimize::Outcome::Failed;
     step.accepted = step.accepted && !failed && linalg::all_finite(problem.start);
     std::span<const double> rest = problem.start, kept = island.minimizer->kept_point();

@@ -66,8 +66,9 @@ struct StepReport {
   double time = 0;        // at the end of the step
   double h = 0;
   double seconds = 0;     // wall clock
-  bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright and
-                          // State is as before
+  bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright or was
+                          // interrupted, and State is as before
+  bool interrupted = false;  // by Simulation::set_stop_request
   std::vector<IslandReport> islands;
   std::vector<BodyReport> bodies;
   std::optional<matter::liquid::Report> liquid;
@@ -101,6 +102,8 @@ class Simulation {
   std::size_t liquid_covered() const { return liquid_covered_; }
   // Called for every iteration of every minimisation.
   void set_observer(optimize::Observer observer) { observer_ = std::move(observer); }
+  // Asked in every iteration of every minimisation; true: the step is broken off and the state stays what it was.
+  void set_stop_request(std::function<bool()> stop_requested) { stop_requested_ = std::move(stop_requested); }
   // Uses another method from now on (comparisons); keeps everything else.
   void use_method(optimize::Method method);
   // The same for a minimiser that is not in the table of methods (ablations): called once per island with its
@@ -148,6 +151,7 @@ class Simulation {
   std::unique_ptr<matter::liquid::Liquid> liquid_;
   std::size_t liquid_covered_ = 0;
   optimize::Observer observer_;
+  std::function<bool()> stop_requested_;
 };
 
 }  // namespace lope::step

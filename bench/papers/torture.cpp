@@ -2,7 +2,8 @@
 // 1/24 s for three stiffnesses, until it is at rest with no element inverted. The paper's n is 65 (824k
 // unknowns); default 17.
 // --methods: gast15 by default; --only: some starts (random, point) and stiffnesses (low, medium, high);
-// `rescue`: with the cube's rest shape among the guesses that a step starts from (solver.start).
+// `rescue`: with the cube's rest shape among the guesses that a step starts from (solver.start);
+// `characteristic`: steps end by DOT's norm instead of the displacement accuracy (solver.tolerance).
 #include <lope/base/memory.h>
 #include <lope/render/plot.h>
 
@@ -63,7 +64,9 @@ Expected<render::Series> recover(const Case& one, int n, int limit, const BenchO
                            {fmt::format("body.0.shape.box.lattice=[{0}, {0}, {0}]", n),
                             fmt::format("body.0.material.young={}", one.stiffness.young),
                             fmt::format("solver.method={}", one.method),
-                            fmt::format("solver.start={}", asked(options, "rescue") ? "rescue" : "best")});
+                            fmt::format("solver.start={}", asked(options, "rescue") ? "rescue" : "best"),
+                            fmt::format("solver.tolerance={}", asked(options, "characteristic") ? "characteristic"
+                                                                                                : "displacement")});
   if (!loaded) return forward_error(loaded);
   step::Simulation simulation(*loaded->model);
   render::Series series;

@@ -36,7 +36,11 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
     const double curvature = dot(p_, ap_);
     if (!(curvature > 0)) {
       summary.negative_curvature = true;
-      if (summary.iterations == 1) copy(z_, x);
+      if (options.follows_negative_curvature && curvature < 0) {
+        combine(-rz / curvature, p_, 1, x);
+      } else if (summary.iterations == 1) {
+        copy(z_, x);
+      }
       return summary;
     }
     const double alpha = rz / curvature;

@@ -29,6 +29,9 @@ struct CgOptions {
   // If positive: stop when no |r_i| is larger, and relative_tolerance is not used.
   double max_norm_tolerance = 0;
   int max_iterations = 10000;
+  // Where a direction of negative curvature appears, the iterate returned has gone along it as far as if the curvature were
+  // positive.
+  bool follows_negative_curvature = false;
   CgMonitor monitor = {};  // if given, it decides and the tolerances are not used
 };
 

@@ -147,7 +147,8 @@ class Lbfgs::Run final : public DescentRun {
     two_loops();
   }
 
-  // Solves with the raw Hessian; a trustworthy result becomes the direction.
+  // Solves with the raw Hessian; a trustworthy result becomes the direction, and so does one that leads away from a saddle
+  // point.
   bool estimate_is_small() {
     const linalg::BlockMatrix* hessian = nullptr;
     {
@@ -158,10 +159,11 @@ class Lbfgs::Run final : public DescentRun {
     const DisplacementEstimate e = estimate_displacement(*hessian, preconditioner(), my_.cg_, gradient(), my_.vector_,
                                                          options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
-    if (!e.trustworthy) return false;
+    if (!e.trustworthy && !e.saddle) return false;
     newton_ = true;
-    measure_ = e.largest;
     linalg::combine(-1, my_.vector_, 0, direction());
+    if (e.saddle) return false;
+    measure_ = e.largest;
     return measure_ <= tolerance_;
   }
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace lope::optimize {
 namespace {
 
@@ -38,13 +36,14 @@ class ProjectedNewton::Run final : public DescentRun {
 
  private:
   // An estimate of the remaining displacement is a Newton direction with the raw Hessian: it is used where it
-  // can be trusted. Before the projected system is solved, one application of an inverse in hand tells
+  // can be trusted, and beside saddle points, where it leads along negative curvature, which the projected Hessian is
+  // blind to. Before the projected system is solved, one application of an inverse in hand tells
   // whether this may be the last iterate.
   Verdict find_direction() override {
     if (tests_displacement() && near_the_end()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
-      if (estimated == Estimate::Large) return Verdict::Search;
+      if (estimated != Estimate::Doubtful) return Verdict::Search;
     }
     if (!solve()) {
       failure_ = "the projected Hessian is not positive definite, or there is no memory for its factor";
@@ -70,7 +69,7 @@ class ProjectedNewton::Run final : public DescentRun {
     return inverse().is_near_inverse() ? may_be_last() : measure_ <= raw_first * tolerance_;
   }
 
-  enum class Estimate { Doubtful, Large, Small };
+  enum class Estimate { Doubtful, Saddle, Large, Small };
   Estimate estimate() {
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Raw);
     const ScopedTimer timer(recorder_.timings().solve);
@@ -79,9 +78,10 @@ class ProjectedNewton::Run final : public DescentRun {
         estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
     if (!direct() && e.iterations > 2 * my_.newton_.slow_iterations) drop_inverse();
-    if (!e.trustworthy) return Estimate::Doubtful;
-    measure_ = e.largest;
+    if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
     linalg::combine(-1, my_.error_, 0, direction());
+    if (e.saddle) return Estimate::Saddle;
+    measure_ = e.largest;
     return measure_ <= tolerance_ ? Estimate::Small : Estimate::Large;
   }
 
@@ -199,10 +199,7 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
     }
     recorder.record(value, gradient_norm, measure, x);
     if (solved && measure <= tolerance) return recorder.finish(Outcome::Converged, "");
-    if (recorder.iterations() >= options.max_iterations) {
-      return recorder.finish(Outcome::IterationLimit,
-                             fmt::format("not converged after {} iterations", options.max_iterations));
-    }
+    if (auto end = recorder.must_end()) return recorder.finish(std::move(*end));
     linalg::combine(-1, direction_, 1, x);
     recorder.count_step(1, 1);
   }

@@ -97,7 +97,8 @@ DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations) {
   const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
-  linalg::CgOptions options{.relative_tolerance = 0.1, .max_iterations = max_iterations, .monitor = {}};
+  linalg::CgOptions options{
+      .relative_tolerance = 0.1, .max_iterations = max_iterations, .follows_negative_curvature = true, .monitor = {}};
   if (!preconditioner.is_near_inverse()) {
     options.monitor = [settled = SettledIterate(hessian.block_size(), preconditioner.is_global())](
                           int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
@@ -105,7 +106,7 @@ DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
     };
   }
   const linalg::CgSummary solve = cg.solve(product, preconditioner, gradient, error, options);
-  return {solve.converged, linalg::max_block_norm(error, hessian.block_size()), solve.iterations};
+  return {solve.converged, solve.negative_curvature, linalg::max_block_norm(error, hessian.block_size()), solve.iterations};
 }
 
 }  // namespace lope::optimize

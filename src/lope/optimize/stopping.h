@@ -22,6 +22,7 @@ double gradient_measure(StoppingTest test, const Objective& objective, linalg::C
 
 struct DisplacementEstimate {
   bool trustworthy = false;  // the Hessian showed no negative curvature and CG reached 10%
+  bool saddle = false;       // the Hessian showed negative curvature: −e leads along it, downhill
   double largest = 0;        // max over nodes of |e_i|
   int iterations = 0;        // of CG
 };

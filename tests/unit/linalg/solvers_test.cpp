@@ -96,6 +96,25 @@ TEST_P(Solvers, NegativeCurvatureStillGivesDescent) {
   EXPECT_GT(dot(y, b), 0);
 }
 
+// ½ xᵀAx − bᵀx falls without bound along negative curvature: the iterate that has gone along it lies lower.
+TEST_P(Solvers, FollowedNegativeCurvatureLowersTheQuadratic) {
+  const BlockMatrix a = random_matrix(6, GetParam(), 0);
+  const auto b = random_vector(a.size(), 5);
+  BlockJacobi jacobi;
+  jacobi.update(a);
+  ConjugateGradient cg;
+  const auto quadratic = [&](bool follows) {
+    std::vector<double> y(a.size()), ay(a.size());
+    const CgSummary summary =
+        cg.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-12, .follows_negative_curvature = follows});
+    EXPECT_TRUE(summary.negative_curvature);
+    EXPECT_GT(dot(y, b), 0);
+    a.multiply(y, ay);
+    return 0.5 * dot(y, ay) - dot(b, y);
+  };
+  EXPECT_LT(quadratic(true), quadratic(false));
+}
+
 TEST_P(Solvers, MinresSolvesDefiniteAndIndefinite) {
   for (const double shift : {0.3, 0.0}) {
     const BlockMatrix a = random_matrix(4, GetParam(), shift);

@@ -100,6 +100,46 @@ TEST_P(EveryMethod, AnIterationLimitIsNotConvergence) {
   EXPECT_FALSE(summary.reason.empty());
 }
 
+// One spring that points the wrong way, in balance: the pull would turn it round, but there is next to no force. The
+// nearest stationary point is closer than the accuracy, and it is no minimum.
+TEST_P(StableMethod, LeavesASaddlePoint) {
+  constexpr double stiffness = 100, pull = 1;
+  SpringChain chain(2, stiffness, pull);
+  // k (x² − 1) x + w (x − 1) = 0 near x = −1, by Newton's method.
+  double balance = -1;
+  for (int i = 0; i < 20; ++i) {
+    balance -= (stiffness * (balance * balance - 1) * balance + pull * (balance - 1)) /
+               (stiffness * (3 * balance * balance - 1) + pull);
+  }
+  std::vector<double> x = {0, 0, balance, 1e-6};
+  MinimizerOptions options;
+  options.stopping.tolerance = 1e-4;
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+  ASSERT_TRUE(summary.converged()) << summary.reason;
+  EXPECT_NEAR(x[2], 1, 3e-4);
+  EXPECT_NEAR(x[3], 0, 3e-4);
+}
+
+TEST_P(EveryMethod, StopsWhereItIsAsked) {
+  SpringChain chain(nodes, 100, 1);
+  auto x = near_minimum(0.3);
+  chain.move_to(x);
+  const double start = chain.value(0);
+  MinimizerOptions options;
+  options.stopping.tolerance = 1e-12;
+  int asked = 0;
+  options.stop_requested = [&] { return ++asked == 2; };
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+  EXPECT_EQ(summary.outcome, Outcome::Interrupted);
+  EXPECT_EQ(summary.iterations, 1);
+  EXPECT_FALSE(summary.converged());
+  chain.move_to(x);
+  EXPECT_EQ(summary.value, chain.value(0));
+  if (GetParam() != Method::NewtonRaw) {
+    EXPECT_LT(summary.value, start);
+  }
+}
+
 TEST(Summary, DefaultsToFailure) { EXPECT_FALSE(MinimizerSummary{}.converged()); }
 
 TEST(PlainNewton, IsNotStabilised) {

@@ -84,8 +84,10 @@ class Lbfgs::Run final : public DescentRun {
 
   LineSearchResult search(const LineSearchStart& from) override {
     BacktrackingOptions backtracking;
-    backtracking.first_step = first_step(from.slope);
-    return line_search().backtrack(objective_, from, backtracking, trial());
+    backtracking.first_step = std::max(first_step(from.slope), std::min(1.0, last_step_));
+    const LineSearchResult found = line_search().backtrack(objective_, from, backtracking, trial());
+    last_step_ = found.step;
+    return found;
   }
 
   linalg::Preconditioner& preconditioner() {
@@ -177,6 +179,7 @@ class Lbfgs::Run final : public DescentRun {
   Lbfgs& my_;
   int last_renewal_ = 0;      // iteration
   int first_ = 0, last_ = 0;  // the pairs in use
+  double last_step_ = 0;      // found by the last line search
   bool newton_ = false;       // the direction is a Newton direction
   bool replaced_ = false;     // block Jacobi stands for D
 };

@@ -7,7 +7,8 @@
 //   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi until it is
 //   renewed.
 // - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
-//   `quadratic_first_step = false` starts at 1.
+//   `quadratic_first_step = false` starts at 1. Deviation: not below the last step that was found, or 1, whichever is
+//   less. Where H has become too stiff a model, every search would lengthen its step again from 0.1.
 // - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step goes far, a
 //   model from its beginning may be of no use. Deviation from the papers.
 // - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons.

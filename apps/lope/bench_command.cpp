@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <lope/base/terminal.h>
+#include <lope/base/timer.h>
 #include <lope/io/file.h>
 #include <papers/benchmarks.h>
 
@@ -17,13 +19,26 @@ int run_benchmark(const std::string& name, bench::BenchOptions options) {
     options.scenes = scene_folder();
     if (const auto made = io::make_directory(options.folder); !made) return complain(made.error());
     std::string transcript;
+    const bool terminal = is_terminal(stderr);
+    Stopwatch since_progress;
+    const auto clear_progress = [terminal] {
+      if (terminal) fmt::print(stderr, "\r\x1b[K");
+    };
+    options.progress = [&](std::string_view line) {
+      if (!terminal || since_progress.seconds() < 1) return;
+      since_progress = {};
+      fmt::print(stderr, "\r{}\x1b[K", line);
+    };
     options.print = [&](std::string_view line) {
+      clear_progress();
       fmt::print("{}\n", line);
       std::fflush(stdout);
       transcript += line;
       transcript += '\n';
     };
-    if (const auto done = benchmark.run(options); !done) return complain(done.error());
+    const auto done = benchmark.run(options);
+    clear_progress();
+    if (!done) return complain(done.error());
     if (const auto written = io::write_file(options.folder / "table.txt", transcript); !written) return complain(written.error());
     fmt::print("table and figures in {}\n", options.folder.string());
     return Done;

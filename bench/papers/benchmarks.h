@@ -22,6 +22,7 @@ struct BenchOptions {
   std::vector<std::string> only;     // --only NAME,…: some tables of a benchmark that has several; empty: all
   std::vector<std::string> methods;  // --methods NAME,…: the columns where a benchmark compares methods; empty: its own choice
   std::function<void(std::string_view)> print;
+  std::function<void(std::string_view)> progress;  // a line that the next one takes the place of; may be called very often
 };
 
 struct Benchmark {

@@ -72,6 +72,7 @@ Expected<void> print_row(const Row& row, const BenchOptions& options) {
   const auto loaded = load(options.scenes / fmt::format("{}.toml", row.scene), overrides);
   if (!loaded) return forward_error(loaded);
   step::Simulation simulation(*loaded->model);
+  show_progress(simulation, fmt::format("{}, {}", row.scene, row.method), options);
   const std::int64_t all = scene::step_count(loaded->scene, *loaded->model);
   const std::int64_t steps =
       options.steps > 0 ? std::min<std::int64_t>(all, options.steps * row.steps_per_frame) : all;

@@ -16,6 +16,7 @@ Expected<RunTotals> run_cube(const BenchOptions& options, const char* scene, con
                                                     "solver.max_iterations=100"});
   if (!loaded) return forward_error(loaded);
   step::Simulation simulation(*loaded->model);
+  show_progress(simulation, fmt::format("{}, {}, {} per frame", scene, method, steps_per_frame), options);
   const RunTotals totals = run_in_memory(simulation, scene::step_count(loaded->scene, *loaded->model), true);
   options.print(fmt::format("{:24} {:>11} {:>11} {:>9} {:>12.3f} {:>12.1f} {:>10} {:>9}", scene, method, steps_per_frame,
                             loaded->unknowns, totals.per_step(totals.seconds) * steps_per_frame,

@@ -28,6 +28,7 @@ Expected<void> reference_scenes(const BenchOptions& options) {
       const auto loaded = load(options.scenes / reference.file, overrides);
       if (!loaded) return forward_error(loaded);
       step::Simulation simulation(*loaded->model);
+      show_progress(simulation, fmt::format("{}, {}", reference.file, method), options);
       if (method == std::string("newton")) {
         const auto problem = simulation.step_problem(0, loaded->model->step);
         options.print(fmt::format("{}: threshold of the test in DOT's scale, 1e-5 h² <W> |l| = {:.5e}", reference.file,

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <lope/base/expected.h>
 #include <lope/scene/run.h>
 #include <lope/scene/scene.h>
 #include <lope/step/simulation.h>
+#include <papers/benchmarks.h>
 
 namespace lope::bench {
 
@@ -43,6 +46,15 @@ struct RunTotals {
   std::vector<step::StepReport> reports;
   double per_step(double total) const { return steps == 0 ? 0 : total / steps; }
 };
+
+// Shows while the simulation runs how far it is.
+inline void show_progress(step::Simulation& simulation, std::string name, const BenchOptions& options) {
+  simulation.set_observer([&simulation, name = std::move(name), progress = options.progress](
+                              const optimize::Iteration& iteration, std::span<const double>) {
+    progress(fmt::format("{}: step {}, iteration {}, measure {:.2g}", name, simulation.state().step + 1,
+                         iteration.number, iteration.measure));
+  });
+}
 
 // Stops early when a step cannot be taken at all, at the first failure if asked, or when `on_step` returns false.
 inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps, bool stop_at_failure = false,

@@ -49,6 +49,7 @@ class SolverOptions {
     const auto loaded = load(options_.scenes / "ltss.toml", overrides_);
     if (!loaded) return forward_error(loaded);
     step::Simulation simulation(*loaded->model);
+    show_progress(simulation, name, options_);
     simulation.use_minimizer(make);
     optimize::MinimizerTimings sum;
     long linear = 0;

@@ -71,6 +71,7 @@ Expected<render::Series> recover(const Case& one, int n, int limit, const BenchO
   step::Simulation simulation(*loaded->model);
   render::Series series;
   series.name = fmt::format("{}, {}, {}", one.start, one.stiffness.name, one.method);
+  show_progress(simulation, series.name, options);
   int recovery = 0;
   double first = 0;
   const auto observe = [&](const step::StepReport& report) {

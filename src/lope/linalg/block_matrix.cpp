@@ -67,12 +67,11 @@ void add_coupling_products(std::span<const Coupling> couplings, const double* x,
   for (int i = 0; i < b; ++i) y[i] += sum[i];
 }
 
-Coupling transposed(const Coupling& c, int b) {
+Coupling transposed(const Coupling& c, int block_size) {
   Coupling result{c.column, c.row, {}};
-  for (int i = 0; i < b; ++i) {
-    for (int j = 0; j < b; ++j) {
-      result.block[static_cast<std::size_t>(j * b + i)] = c.block[static_cast<std::size_t>(i * b + j)];
-    }
+  const auto b = static_cast<std::size_t>(block_size);
+  for (std::size_t i = 0; i < b; ++i) {
+    for (std::size_t j = 0; j < b; ++j) result.block[j * b + i] = c.block[i * b + j];
   }
   return result;
 }
@@ -267,7 +266,7 @@ void BlockMatrix::clear_couplings() {
 }
 
 void BlockMatrix::make_identity(std::span<const std::uint8_t> marked_rows, double diagonal) {
-  const int b = block_size_;
+  const std::ptrdiff_t b = block_size_;
   const auto start = pattern_->row_start();
   const auto column = pattern_->column();
   parallel_for(static_cast<std::size_t>(pattern_->rows()), row_grain, [&](std::size_t row) {
@@ -276,7 +275,7 @@ void BlockMatrix::make_identity(std::span<const std::uint8_t> marked_rows, doubl
       if (!marked_rows[row] && !marked_rows[col]) continue;
       std::fill(block(slot), block(slot) + b * b, 0.0);
       if (row == col) {
-        for (int i = 0; i < b; ++i) block(slot)[i * (b + 1)] = diagonal;
+        for (std::ptrdiff_t i = 0; i < b; ++i) block(slot)[i * (b + 1)] = diagonal;
       }
     }
   });

@@ -52,7 +52,7 @@ void CoarseSpace::prepare(const BlockMatrix& matrix) {
     product_column_.insert(product_column_.end(), row.begin(), row.end());
     product_start_.push_back(static_cast<std::int64_t>(product_column_.size()));
   }
-  const auto b2 = index(matrix.block_size() * matrix.block_size());
+  const auto b2 = index(matrix.block_size()) * index(matrix.block_size());
   product_.resize(product_column_.size() * b2);
 
   std::vector<std::vector<int>> rows(columns);
@@ -142,7 +142,7 @@ void CoarseSpace::regularise() {
   const int b = coarse_->block_size();
   for (int a = 0; a < coarse_->pattern().rows(); ++a) {
     double* block = coarse_->block(coarse_->pattern().diagonal(a));
-    for (int k = 0; k < b; ++k) {
+    for (std::ptrdiff_t k = 0; k < b; ++k) {
       double& entry = block[k * (b + 1)];
       entry = entry > 0 ? entry * (1 + relative_shift) : 1.0;  // no coupled child: the function is not used
     }

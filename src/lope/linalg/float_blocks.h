@@ -6,6 +6,7 @@
 // reads. Arrays of blocks therefore end with `padding` further floats.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 namespace lope::linalg::float_blocks {
@@ -29,7 +30,7 @@ struct RowSum {
 
   void add(const float* block, const float* x) {
     const Four xk = load(x);
-    for (int i = 0; i < b; ++i) part[i] += load(block + b * i) * xk;
+    for (std::ptrdiff_t i = 0; i < b; ++i) part[i] += load(block + b * i) * xk;
   }
   float entry(int i) const {
     float sum = part[i][0];
@@ -42,7 +43,7 @@ struct RowSum {
 template <int b>
 Four product(const float* block, Four x) {
   Four result = {};
-  for (int i = 0; i < b; ++i) {
+  for (std::ptrdiff_t i = 0; i < b; ++i) {
     const Four row = load(block + b * i) * x;
     float sum = row[0];
     for (int j = 1; j < b; ++j) sum += row[j];
@@ -55,7 +56,7 @@ Four product(const float* block, Four x) {
 template <int b>
 Four transposed_product(const float* block, Four x) {
   Four result = load(block) * broadcast(x[0]);
-  for (int i = 1; i < b; ++i) result += load(block + b * i) * broadcast(x[i]);
+  for (std::ptrdiff_t i = 1; i < b; ++i) result += load(block + b * i) * broadcast(x[i]);
   return result;
 }
 

@@ -100,7 +100,7 @@ void IncompleteCholesky::prepare(const BlockMatrix& matrix) {
     }
     start_.push_back(static_cast<std::int64_t>(column_.size()));
   }
-  const auto b2 = static_cast<std::size_t>(block_size_ * block_size_);
+  const auto b2 = index(block_size_) * index(block_size_);
   lower_.assign(column_.size() * b2 + float_blocks::padding, 0);
   inverse_.assign(order_.size() * b2 + float_blocks::padding, 0);
   work_.assign(4 * order_.size(), 0);
@@ -149,21 +149,21 @@ void IncompleteCholesky::solve(ConstVector r, Vector z) {
     for (int i = begin; i < end; ++i) {
       float_blocks::RowSum<b> sum;
       for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
-        sum.add(lower_.data() + k * b * b, x + 4 * column_[index(k)]);
+        sum.add(lower_.data() + k * b * b, x + 4 * index(column_[index(k)]));
       }
       Four right = {};
       for (int c = 0; c < b; ++c) {
         right[c] = static_cast<float>(r[index(order_[index(i)]) * b + index(c)]) - sum.entry(c);
       }
-      float_blocks::store(x + 4 * i,
+      float_blocks::store(x + 4 * index(i),
                           float_blocks::product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b, right));
     }
     for (int i = end - 1; i >= begin; --i) {
       const Four xi = float_blocks::transposed_product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b,
-                                                          float_blocks::load(x + 4 * i));
+                                                          float_blocks::load(x + 4 * index(i)));
       for (int c = 0; c < b; ++c) z[index(order_[index(i)]) * b + index(c)] = xi[c];
       for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
-        float* target = x + 4 * column_[index(k)];
+        float* target = x + 4 * index(column_[index(k)]);
         float_blocks::store(target, float_blocks::load(target) -
                                         float_blocks::transposed_product<b>(lower_.data() + k * b * b, xi));
       }

@@ -577,7 +577,9 @@ bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
 }
 
 template <class T>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): both are moved from
 void SparseCholesky<T>::factorize_instead(std::shared_ptr<const BlockPattern> pattern,
+                                          // NOLINTNEXTLINE(performance-unnecessary-value-param)
                                           std::vector<std::int64_t> slots) {
   implementation_->instead = std::move(pattern);
   implementation_->slots = std::move(slots);

@@ -3,7 +3,7 @@
 // Defined everywhere; twist has a pole where σ_i + σ_j = 0 (clamped, see density.h).
 #pragma once
 
-#include <lope/material/density.h>
+#include <lope/material/arap.h>
 
 namespace lope::material {
 
@@ -23,12 +23,7 @@ struct FixedCorotated {
   template <class T, int d>
   [[gnu::always_inline]] static void hessian(const Lame<T>& m, const Column<T, d>& s,
                                              StretchHessian<T, d>& h) {
-    const T twice_mu = T(2) * m.mu;
-    set_stretch_block(twice_mu, T(0), h);
-    for (int pair = 0; pair < h.pairs; ++pair) {
-      h.flip[pair] = twice_mu;
-      h.twist[pair] = twice_mu * (T(1) - T(2) / pair_sum(s, pair));
-    }
+    Arap::hessian(m, s, h);
     add_volume_term(s, m.lambda * (volume_change(s)), m.lambda, h);
   }
 };

@@ -3,6 +3,7 @@
 #include <lope/optimize/approximate_inverse.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace lope::optimize {
@@ -65,7 +66,7 @@ bool is_local(InverseKind kind) {
 int subdomain_count(const InverseOptions& options, std::size_t blocks) {
   if (options.subdomains > 0) return options.subdomains;
   const double wanted = static_cast<double>(blocks) / options.subdomain_size;
-  return std::max(1, static_cast<int>(wanted + 0.5));
+  return std::max(1, static_cast<int>(std::lround(wanted)));
 }
 
 std::unique_ptr<linalg::Preconditioner> ApproximateInverse::made(const InverseOptions& options,

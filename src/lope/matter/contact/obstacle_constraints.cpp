@@ -270,6 +270,7 @@ Mat3 ObstacleConstraints::derivative(std::size_t node, const Vec3& x) const {
     }
   }
   std::vector<ActivePair> pairs;
+  pairs.reserve(features.size());
   for (const auto& feature : features)
     pairs.push_back({static_cast<int>(node), 0, feature.gradient.normalized(), 0});
   return tangent_projector(pairs);

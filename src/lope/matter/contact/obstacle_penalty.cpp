@@ -17,6 +17,11 @@ Vec3 node(std::span<const double> x, std::size_t i, int dimension) {
   return {x[i * d], x[i * d + 1], dimension == 3 ? x[i * d + 2] : 0.0};
 }
 
+std::size_t entry(int node, int component, int dimension) {
+  return static_cast<std::size_t>(node) * static_cast<std::size_t>(dimension) +
+         static_cast<std::size_t>(component);
+}
+
 }  // namespace
 
 double penalty_stiffness(double scale, double weight, double length) {
@@ -90,14 +95,14 @@ void ObstaclePenalty::add_gradient(std::span<double> g) {
   detect();
   for (const Pair& pair : pairs_) {
     const Vec3 force = pair.force();
-    for (int k = 0; k < dimension_; ++k) g[static_cast<std::size_t>(pair.node * dimension_ + k)] -= force[k];
+    for (int k = 0; k < dimension_; ++k) g[entry(pair.node, k, dimension_)] -= force[k];
   }
 }
 
 Mat3 ObstaclePenalty::second_derivative(optimize::HessianKind kind, const Pair& pair) const {
   const double phi = pair.at.value;
-  const Mat3 exact = -6 * pair.stiffness * phi * pair.at.gradient * pair.at.gradient.transpose() -
-                     3 * pair.stiffness * phi * phi * pair.at.hessian;
+  Mat3 exact = -6 * pair.stiffness * phi * pair.at.gradient * pair.at.gradient.transpose() -
+               3 * pair.stiffness * phi * phi * pair.at.hessian;
   if (kind == optimize::HessianKind::Raw) return exact;
   const Eigen::SelfAdjointEigenSolver<Mat3> eigen(exact);
   return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
@@ -121,8 +126,7 @@ void ObstaclePenalty::add_hessian_times(optimize::HessianKind kind, std::span<co
   for (const Pair& pair : pairs_) {
     const Vec3 product =
         second_derivative(kind, pair) * node(p, static_cast<std::size_t>(pair.node), dimension_);
-    for (int k = 0; k < dimension_; ++k)
-      y[static_cast<std::size_t>(pair.node * dimension_ + k)] += product[k];
+    for (int k = 0; k < dimension_; ++k) y[entry(pair.node, k, dimension_)] += product[k];
   }
 }
 

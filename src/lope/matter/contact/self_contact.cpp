@@ -520,8 +520,9 @@ class SelfContactIn final : public SelfContact {
       }
     } else if (row < column) {
       linalg::Coupling coupling{row, column, {}};
+      std::size_t k = 0;
       for (int i = 0; i < d; ++i) {
-        for (int j = 0; j < d; ++j) coupling.block[static_cast<std::size_t>(i * d + j)] = block(i, j);
+        for (int j = 0; j < d; ++j) coupling.block[k++] = block(i, j);
       }
       couplings_.push_back(coupling);
     }

@@ -294,6 +294,20 @@ void ElasticElements<d>::add_gradient(std::span<double> g) const {
 }
 
 template <int d>
+template <class Body>
+void ElasticElements<d>::with_tangent(optimize::HessianKind kind, const Body& body) const {
+  const bool projected = kind == optimize::HessianKind::Projected;
+  const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
+  const bool stale = tangent_state_ != wanted;
+  const elastic::Batches data = batches();
+  for_each_by_colour([&](const Cluster& c) {
+    if (stale) kernels_.tangent(data, c.begin, c.end, projected);
+    body(data, c);
+  });
+  tangent_state_ = wanted;
+}
+
+template <int d>
 void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const {
   assert(H.pattern().id() == pattern_->id() && H.block_size() == d);
   add_hessian(kind, scale, H.values().data());
@@ -301,30 +315,18 @@ void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, l
 
 template <int d>
 void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
-  const bool projected = kind == optimize::HessianKind::Projected;
-  const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
-  const bool stale = tangent_state_ != wanted;
-  const elastic::Batches data = batches();
-  for_each_by_colour([&](const Cluster& c) {
-    if (stale) kernels_.tangent(data, c.begin, c.end, projected);
+  with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
     kernels_.hessian(data, c.begin, c.end, scale, blocks);
   });
-  tangent_state_ = wanted;
 }
 
 template <int d>
 void ElasticElements<d>::add_hessian_times(optimize::HessianKind kind, double scale,
                                            std::span<const double> p, std::span<double> y) const {
   assert(p.size() == index(node_count_) * d && y.size() == p.size());
-  const bool projected = kind == optimize::HessianKind::Projected;
-  const TangentState wanted = projected ? TangentState::Projected : TangentState::Raw;
-  const bool stale = tangent_state_ != wanted;
-  const elastic::Batches data = batches();
-  for_each_by_colour([&](const Cluster& c) {
-    if (stale) kernels_.tangent(data, c.begin, c.end, projected);
+  with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
     kernels_.product(data, c.begin, c.end, scale, p.data(), y.data());
   });
-  tangent_state_ = wanted;
 }
 
 template <int d>

@@ -107,6 +107,9 @@ class ElasticElements {
   // Runs body(cluster) over all clusters: clusters of one colour in parallel, colours in order.
   template <class Body>
   void for_each_by_colour(const Body& body) const;
+  // Runs body(batches, cluster) in the same way where the clusters' tangents are those of `kind`.
+  template <class Body>
+  void with_tangent(optimize::HessianKind kind, const Body& body) const;
   // A number of element `element`: row `row` of rows that hold `rows_per_batch` rows per batch.
   double lane_value(const std::vector<elastic::Row>& rows, int rows_per_batch, int row, int element) const;
   Vec<d> stretches(int element) const;

@@ -323,7 +323,7 @@ struct KernelsOf {
   }
 
   // Adds one block of S elements at once: entries of one element become neighbours by transposing S rows.
-  static constexpr int S = W < 4 ? W : 4;
+  static constexpr int S = W < 4 ? W : 4;  // NOLINT(bugprone-branch-clone): the same only where W = 4
   using Strip = math::Pack<S, Isa>;
   template <bool transposed>
   [[gnu::always_inline]] static void add_block(const double (&entry)[block][W], int offset,

@@ -61,7 +61,9 @@ double opposite_face(const std::vector<double>& x, const int* nodes, int a) {
   std::array<Vec<d>, d> corner;
   int count = 0;
   for (int b = 0; b <= d; ++b) {
-    if (b != a) corner[static_cast<std::size_t>(count++)] = Eigen::Map<const Vec<d>>(x.data() + nodes[b] * d);
+    if (b != a)
+      corner[static_cast<std::size_t>(count++)] =
+          Eigen::Map<const Vec<d>>(x.data() + std::ptrdiff_t{d} * nodes[b]);
   }
   if constexpr (d == 3) {
     const Vec3 u = corner[1] - corner[0], v = corner[2] - corner[0];
@@ -206,8 +208,8 @@ double SolidObjective<d>::value(double /*give_up_above*/) {
   return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value();
 }
 
-// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the rounding of
-// the sums.
+// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the
+// rounding of the sums.
 template <int d>
 double SolidObjective<d>::value_noise() {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -226,12 +228,13 @@ double SolidObjective<d>::value_noise() {
          elastic_noise(epsilon * reach) + 4 * epsilon * damping_magnitude();
 }
 
-// Positions rounded by δ change F by δ/ℓ (ℓ the size of an element), and ψ ~ ½ξ|ε|² by |P| δ/ℓ = √(2ξψ) δ/ℓ to first
-// order. Summed over the body: √(2ξVΦ) δ/ℓ + ξV(δ/ℓ)².
+// Positions rounded by δ change F by δ/ℓ (ℓ the size of an element), and ψ ~ ½ξ|ε|² by |P| δ/ℓ = √(2ξψ) δ/ℓ
+// to first order. Summed over the body: √(2ξVΦ) δ/ℓ + ξV(δ/ℓ)².
 template <int d>
 double SolidObjective<d>::elastic_noise(double delta) const {
   const double change = delta / element_size_;
-  return std::sqrt(2 * total_stiffness_ * elements_.value_magnitude()) * change + total_stiffness_ * change * change;
+  return std::sqrt(2 * total_stiffness_ * elements_.value_magnitude()) * change +
+         total_stiffness_ * change * change;
 }
 
 // Size of the products that cancel in ½w k_D |x − y|²_D: a rigid motion costs nothing but is large.
@@ -240,7 +243,8 @@ double SolidObjective<d>::damping_magnitude() const {
   if (stiffness_damping_ == 0) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < masses_.size(); ++i) {
-    const double* block = lagged_stiffness_->block(lagged_stiffness_->pattern().diagonal(static_cast<int>(i)));
+    const double* block =
+        lagged_stiffness_->block(lagged_stiffness_->pattern().diagonal(static_cast<int>(i)));
     for (std::size_t k = 0; k < d; ++k) {
       sum += block[k * (d + 1)] * std::pow(point_[i * d + k] - setup_.damping_target[i * d + k], 2);
     }
@@ -273,9 +277,8 @@ optimize::SplitObjective* SolidObjective<d>::split() {
 
 template <int d>
 void SolidObjective<d>::quadratic_gradient(std::span<const double> x, std::span<double> g) const {
-  parallel_for(size(), grain, [&](std::size_t k) {
-    g[k] = setup_.inertia * masses_[k / d] * (x[k] - setup_.target[k]);
-  });
+  parallel_for(size(), grain,
+               [&](std::size_t k) { g[k] = setup_.inertia * masses_[k / d] * (x[k] - setup_.target[k]); });
   if (damped()) add_damping_force(x, g);
   clear_fixed(g);
 }
@@ -296,8 +299,8 @@ void SolidObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) 
   }
   const std::shared_ptr<const linalg::BlockPattern> pattern = elements_.pattern();
   for (std::size_t i = 0; i < masses_.size(); ++i) {
-    double* block = blocks + pattern->diagonal(static_cast<int>(i)) * (d * d);
-    for (int k = 0; k < d; ++k) block[k * (d + 1)] += diagonal_weight() * masses_[i];
+    double* block = blocks + pattern->diagonal(static_cast<int>(i)) * d * d;
+    for (std::ptrdiff_t k = 0; k < d; ++k) block[k * (d + 1)] += diagonal_weight() * masses_[i];
   }
 }
 

@@ -38,8 +38,8 @@ Expected<scene::Scene> SceneArguments::load() const {
 
 fs::path scene_folder() {
   const fs::path program = executable_path().parent_path();
-  for (const fs::path& candidate : {program / "../share/lope/scenes", program / "../../../scenes", fs::path("scenes")}) {
-    if (fs::is_directory(candidate)) return candidate.lexically_normal();
+  for (const fs::path& candidate : {program / "../share/lope/scenes", fs::path("scenes")}) {
+    if (fs::is_directory(candidate)) return fs::canonical(candidate);
   }
   return {};
 }

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
@@ -41,7 +42,7 @@ void handle_signals(void (*on_stop)(int)) {
 
 std::string duration_text(double seconds) {
   if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }

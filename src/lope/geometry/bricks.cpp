@@ -59,9 +59,9 @@ BrickSet<Dim>::BrickSet(std::span<const Index> bricks) {
 }
 
 template <int Dim>
-BrickSet<Dim> BrickSet<Dim>::holding(std::span<const Index> cells) {
+BrickSet<Dim> BrickSet<Dim>::holding(std::span<const Index> held) {
   std::vector<Index> bricks;
-  for (const Index& cell : cells) {
+  for (const Index& cell : held) {
     const Index brick = brick_of(cell);
     if (bricks.empty() || bricks.back() != brick) bricks.push_back(brick);
   }

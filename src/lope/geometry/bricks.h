@@ -34,7 +34,7 @@ class BrickSet {
   // The bricks named, in any order and as often as wanted.
   explicit BrickSet(std::span<const Index> bricks);
   // Every brick that holds one of these cells.
-  static BrickSet holding(std::span<const Index> cells);
+  static BrickSet holding(std::span<const Index> held);
   // These bricks and all that touch them, also at edges and corners.
   BrickSet dilated() const;
 

@@ -27,6 +27,8 @@ class Gast15::Run final : public DescentRun {
   }
 
   LineSearchResult search(const LineSearchStart& from) override {
+    // Nodes that slide into a crease are kinks of the path, at which a Wolfe search ends; then the next one.
+    if (recorder_.settled()) return line_search().backtrack(objective_, from, {}, trial());
     return line_search().strong_wolfe(objective_, from, {}, trial());
   }
 

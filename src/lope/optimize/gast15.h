@@ -8,6 +8,7 @@
 // 10⁻⁴, because the paper's Euclidean κ = 10⁻² rejects good Newton directions of stiff bodies, whose angle to
 // −∇E is nearly a right one, and then crawls along −∇E. `as_printed` takes all three as in the paper: min(½,
 // σ√max(‖g‖, τ)) with σ = 1 and τ the tolerance, no preconditioner, ‖Δx‖‖∇E‖ with κ = 10⁻².
+// A descent that got stuck in contact (Objective::settle) goes on with backtracking, which steps over kinks.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>

@@ -45,8 +45,8 @@ Value convert(const toml::node& node, const std::string& source) {
     }
     // The library sorts keys; errors are to be told in the order of the file.
     std::stable_sort(value.members.begin(), value.members.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.second.key_at.line, a.second.key_at.column) <
-             std::pair(b.second.key_at.line, b.second.key_at.column);
+      return std::pair(a.value.key_at.line, a.value.key_at.column) <
+             std::pair(b.value.key_at.line, b.value.key_at.column);
     });
   } else {
     throw UnsupportedValue{value.at};
@@ -188,11 +188,12 @@ const Value* Value::find(std::string_view key) const {
 Value& Value::set(std::string_view key, Value value) {
   assert(kind == ValueKind::Table);
   if (Value* present = find(key)) return *present = std::move(value);
-  return members.emplace_back(std::string(key), std::move(value)).second;
+  members.push_back({std::string(key), std::move(value)});
+  return members.back().value;
 }
 
 void Value::erase(std::string_view key) {
-  std::erase_if(members, [key](const auto& member) { return member.first == key; });
+  std::erase_if(members, [key](const auto& member) { return member.key == key; });
 }
 
 const Value& Value::operator[](std::string_view key) const {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lope::scene {
@@ -28,6 +27,8 @@ enum class ValueKind { Boolean, Integer, Number, Text, Array, Table };
 // "a boolean", "a table", …
 std::string_view kind_name(ValueKind kind);
 
+struct Member;
+
 // One value; which member counts depends on `kind`. Tables keep the order in which their keys were added.
 class Value {
  public:
@@ -36,10 +37,10 @@ class Value {
   std::int64_t integer = 0;
   double number = 0;
   std::string text;
-  std::vector<Value> items;                            // Array
-  std::vector<std::pair<std::string, Value>> members;  // Table
-  Position at;                                         // of the value
-  Position key_at;                                     // of the key that names it
+  std::vector<Value> items;     // Array
+  std::vector<Member> members;  // Table
+  Position at;                  // of the value
+  Position key_at;              // of the key that names it
 
   static Value of(double number);
   static Value of(std::string text);
@@ -68,6 +69,13 @@ class Value {
 
 // Same kinds and contents in the same order; positions do not matter.
 bool operator==(const Value& a, const Value& b);
+
+// An entry of a table.
+struct Member {
+  std::string key;
+  Value value;
+  bool operator==(const Member& other) const = default;
+};
 
 // Parses TOML. `source` names the file in positions. Fails with file, line and column of the syntax error.
 Expected<Value> parse_toml(std::string_view text, const std::string& source);

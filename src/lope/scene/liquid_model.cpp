@@ -99,7 +99,7 @@ class LiquidBuilder {
 
   Expected<void> sources(bool meshes) {
     for (const Value& body : root_.items_at("body")) {
-      const bool is_mesh = body["shape"].members.front().first == "mesh";
+      const bool is_mesh = body["shape"].members.front().key == "mesh";
       if (body.text_at("kind") != "liquid" || is_mesh != meshes) continue;
       if (meshes && !table_.has("cell") && !has_end(region(), dimension_)) {
         return input_error("{}: liquid.cell: is missing; a liquid that is a mesh in no container needs it",

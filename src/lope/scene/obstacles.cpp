@@ -76,7 +76,7 @@ Expected<geometry::LevelSetPtr> level_set(const Value& value, int dimension) {
   if (word != "union") return analytic(word, shape, dimension);
   std::vector<geometry::LevelSetPtr> parts;
   for (const Value& item : shape.items) {
-    auto part = analytic(item.members.front().first, item.members.front().second, dimension);
+    auto part = analytic(item.members.front().key, item.members.front().value, dimension);
     if (!part) return part;
     parts.push_back(std::move(*part));
   }

@@ -242,8 +242,8 @@ class Resolver {
   // Returns the dimension.
   int shape(Value& body, const std::string& path) {
     Value& shape = *body.find("shape");
-    const std::string& word = shape.members.front().first;
-    Value& what = shape.members.front().second;
+    const std::string& word = shape.members.front().key;
+    Value& what = shape.members.front().value;
     const bool flat = word == "rectangle" || word == "disc" || word == "polygon";
     if (!body.has("dimension")) {
       Value dimension;
@@ -431,8 +431,8 @@ class Resolver {
     if (word == "union") {
       for (std::size_t k = 0; k < shape.items.size(); ++k) {
         const auto& part = shape.items[k].members.front();
-        if (part.first == "box")
-          box(part.second, fmt::format("{}.shape.union.{}.box", path, k), dimension == 2);
+        if (part.key == "box")
+          box(part.value, fmt::format("{}.shape.union.{}.box", path, k), dimension == 2);
       }
     }
     if (!obstacle.has("contact")) obstacle.set("contact", Value::of(grid ? "penalty" : "constraint"));

@@ -10,7 +10,6 @@ namespace lope::scene {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-const Range any{};
 const Range positive{0, unlimited, true, true};
 const Range at_least_zero{0, unlimited, false, true};
 const Range fraction{0, 1, true, false};

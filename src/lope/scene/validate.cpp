@@ -316,7 +316,7 @@ class Validator {
       return std::find_if(keys.begin(), keys.end(), [&](const Key* key) { return key->name() == name; });
     };
     std::stable_sort(value.members.begin(), value.members.end(),
-                     [&rank](const auto& a, const auto& b) { return rank(a.first) < rank(b.first); });
+                     [&rank](const auto& a, const auto& b) { return rank(a.key) < rank(b.key); });
   }
 
   Problems& problems_;

@@ -70,9 +70,9 @@ TEST(BoxLattice, AlternatingPatternsAreMirrorSymmetric) {
     options.lattice = {5, 3, 7};
     options.pattern = pattern;
     const Mesh mesh = mesh_of(Box{}, 1, options);
-    const auto [nx, ny, nz] = options.lattice;
+    const int nx = options.lattice[0], ny = options.lattice[1];
     for (int axis = 0; axis < 3; ++axis) {
-      const auto mirrored = [&, nx = nx, ny = ny, nz = nz](int v) {
+      const auto mirrored = [&](int v) {
         std::array<int, 3> at = {v % nx, v / nx % ny, v / (nx * ny)};
         at[axis] = options.lattice[axis] - 1 - at[axis];
         return at[0] + nx * (at[1] + ny * at[2]);

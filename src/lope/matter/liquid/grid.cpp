@@ -93,7 +93,7 @@ void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid, Sorting
   const std::size_t count = particles.size();
   grid.bricks = std::make_shared<const Bricks>(bricks_near<Dim>(grid, particles.x, band));
 
-  auto& [place, start, order, sorted] = memory;
+  std::vector<std::uint32_t>&place = memory.place, &start = memory.start, &order = memory.order;
   place.resize(count);
   parallel_chunks(count, grain, [&](std::size_t begin, std::size_t end) {
     geometry::GridIndex<Dim> current{};
@@ -112,7 +112,7 @@ void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid, Sorting
   grid.first = start;
   order.resize(count);
   for (std::size_t i = 0; i < count; ++i) order[start[place[i]]++] = static_cast<std::uint32_t>(i);
-  particles.reorder(order, sorted);
+  particles.reorder(order, memory.sorted);
 }
 
 template <int Dim>

@@ -121,7 +121,7 @@ class Exporter {
       const FrameBody& body = run_.bodies()[i];
       if (!body.liquid) continue;
       const fs::path path = folder_ / fmt::format("{}_{:06}.vdb", stem_, number);
-      if (const auto written = write_vdb(body, data.bodies[i], solids_, data.time, path); !written) return written;
+      if (auto written = write_vdb(body, data.bodies[i], solids_, data.time, path); !written) return written;
     }
     return {};
   }

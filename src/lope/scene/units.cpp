@@ -107,6 +107,7 @@ std::optional<Measure> find_unit(std::string_view symbol) {
 
 std::vector<std::string> known_symbols() {
   std::vector<std::string> symbols;
+  symbols.reserve(std::size(units) * (1 + std::size(prefixes)));
   for (const Unit& unit : units) symbols.emplace_back(unit.symbol);
   for (const Unit& unit : units) {
     for (const Prefix& prefix : prefixes) {

@@ -83,7 +83,7 @@ struct Row {
   Place here, below_x, above_x, below_y, above_y, below_z, above_z;
 
   LOPE_INLINE Row(const Rows<Dim>& b, int y, int z) {
-    const Place row = (y + 8 * z) * 8;
+    const Place row = Place{8} * (y + 8 * z);
     here = b.self + row;
     below_x = b.below_x + row;
     above_x = b.above_x + row;
@@ -320,8 +320,8 @@ struct CoarseCopy {
         const bool outside_y = y < 0 || y > 3, outside_z = Dim == 3 && (z < 0 || z > 3);
         if (outside_y && outside_z) continue;  // no cell reads the edges
         const int cy = y0 + y, cz = z0 + z;
-        const int* centre = around + 3 * ((cy >> 3)) + (Dim == 3 ? 9 * (cz >> 3) : 0);
-        const Place row = ((cy & 7) + 8 * (Dim == 3 ? cz & 7 : 0)) * 8;
+        const int* centre = around + (3 * Place{cy >> 3} + (Dim == 3 ? 9 * Place{cz >> 3} : 0));
+        const Place row = Place{8} * ((cy & 7) + 8 * (Dim == 3 ? cz & 7 : 0));
         const float* from = e + Place{centre[0]} * brick_cells<Dim> + row;
         float* to = value[Dim == 3 ? z + 1 : 0][y + 1];
         store(to + 1, load<F4>(from + x0));
@@ -464,8 +464,8 @@ struct PaddedCopy {
     float* to = value;
     for (int z = Dim == 3 ? -2 : 0; z < (Dim == 3 ? 10 : 1); ++z) {
       for (int y = -2; y < 10; ++y, to += padded_row) {
-        const int* middle = centre + 3 * (y >> 3) + (Dim == 3 ? 9 * (z >> 3) : 0);
-        const Place row = ((y & 7) + 8 * (Dim == 3 ? z & 7 : 0)) * 8;
+        const int* middle = centre + (3 * Place{y >> 3} + (Dim == 3 ? 9 * Place{z >> 3} : 0));
+        const Place row = Place{8} * ((y & 7) + 8 * (Dim == 3 ? z & 7 : 0));
         store(to, load<F4>(x + Place{middle[-1]} * brick_cells<Dim> + row + 4));
         store(to + 4, load<F8>(x + Place{middle[0]} * brick_cells<Dim> + row));
         store(to + 12, load<F4>(x + Place{middle[1]} * brick_cells<Dim> + row));
@@ -641,7 +641,7 @@ void galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil, 
     for (int k = 0; k < plan.fine_size; ++k) {
       const auto get = [&](int b) __attribute__((always_inline)) {
         if (finest) return near[b][k];
-        return far[b] ? load<F8>(far[b] + 8 * k) : F8{};
+        return far[b] ? load<F8>(far[b] + Place{8} * k) : F8{};
       };
       const F8 v1 = get(1), v2 = get(2);
       const F8 even = evens(v1, v2), odd = odds(v1, v2);
@@ -671,7 +671,7 @@ void galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil, 
 
   F8 magnitude = {};
   for (int k = 0; k < plan.coarse_size; ++k) {
-    store(target + 8 * k, sum_of[k]);
+    store(target + Place{8} * k, sum_of[k]);
     magnitude += sum_of[k] < 0 ? -sum_of[k] : sum_of[k];
   }
   const F8 diagonal = sum_of[plan.centre], limited = magnitude * (1 / plan.row_sum);

@@ -26,8 +26,8 @@ class Steps {
   std::int64_t first() const { return first_; }
   // Place of the cell next to a local one, or −1.
   std::int64_t next(int local, int axis, int direction) const {
-    constexpr int stride[3] = {1, 8, 64};
-    constexpr int power[3] = {1, 3, 9};
+    constexpr std::int64_t stride[3] = {1, 8, 64};
+    constexpr std::int64_t power[3] = {1, 3, 9};
     const int coordinate = (local >> 3 * axis & 7) + direction;
     if (coordinate >= 0 && coordinate < 8) return first_ + local + direction * stride[axis];
     const int brick = around_[static_cast<std::size_t>(BrickSet<Dim>::around / 2 + direction * power[axis])];

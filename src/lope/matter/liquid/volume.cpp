@@ -25,7 +25,7 @@ template <int Dim>
 BrickMask<Dim> surrounded(const geometry::BrickSet<Dim>& bricks, std::size_t b, const CellMasks<Dim>& masks) {
   const auto around = bricks.neighbours(static_cast<int>(b));
   BrickMask<Dim> result = BrickMask<Dim>::of([](std::size_t) { return true; });
-  int three = 1;
+  std::ptrdiff_t three = 1;
   for (int a = 0; a < Dim; ++a, three *= 3) {
     for (const int direction : {-1, 1}) {
       const int other =

@@ -78,6 +78,7 @@ Expected<std::vector<const LcpContenderInfo*>> chosen_contenders(const BenchOpti
 
 std::vector<std::string> heads(const std::vector<const LcpContenderInfo*>& contenders) {
   std::vector<std::string> result;
+  result.reserve(contenders.size());
   for (const auto* info : contenders) result.emplace_back(info->name);
   return result;
 }
@@ -291,6 +292,7 @@ void report_totals(const BenchOptions& options, NumberFile& numbers, std::string
 template <int Dim>
 std::vector<Runner<Dim>> make_runners(const std::vector<const LcpContenderInfo*>& contenders) {
   std::vector<Runner<Dim>> runners;
+  runners.reserve(contenders.size());
   for (const auto* info : contenders) runners.emplace_back(*info);
   return runners;
 }

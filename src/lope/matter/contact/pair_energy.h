@@ -65,23 +65,43 @@ Vec<d*(n + 1)> pair_gradient(const PairPlace<d, n>& at, double k, double epsilon
   return g;
 }
 
+// H += s A Bᵀ. Plain loops: the compiler takes minutes over Eigen's unrolled products of this size.
+template <int size, int m>
+void add_product(double s, const Eigen::Matrix<double, size, m>& a, const Eigen::Matrix<double, size, m>& b,
+                 Mat<size>& h) {
+  for (int column = 0; column < size; ++column) {
+    for (int row = 0; row < size; ++row) {
+      double sum = 0;
+      for (int k = 0; k < m; ++k) sum += a(row, k) * b(column, k);
+      h(row, column) += s * sum;
+    }
+  }
+}
+
 template <int d, int n>
 Mat<d*(n + 1)> pair_hessian(const PairPlace<d, n>& at, double k, double epsilon) {
   constexpr int size = d * (n + 1);
   const PairEnergyOfDistance energy = pair_energy(k, epsilon, at.r.squaredNorm());
-  Eigen::Matrix<double, size, d> c;  // c ⊗ I
-  for (int i = 0; i <= n; ++i) c.template middleRows<d>(d * i) = at.c[i] * Mat<d>::Identity();
-  Mat<d> between = 2 * energy.first * Mat<d>::Identity() + 4 * energy.second * at.r * at.r.transpose();
-  Mat<size> h = c * between * c.transpose();
+  const Mat<d> between = 2 * energy.first * Mat<d>::Identity() + 4 * energy.second * at.r * at.r.transpose();
+  Mat<size> h;
+  for (int i = 0; i <= n; ++i) {
+    for (int j = 0; j <= n; ++j) h.template block<d, d>(d * i, d * j) = at.c[i] * at.c[j] * between;
+  }
   if constexpr (n > 1) {
     Eigen::Matrix<double, d, n - 1> e;
     for (int j = 0; j < n - 1; ++j) e.col(j) = at.x[j + 2] - at.x[1];
-    Eigen::Matrix<double, size, n - 1> slide = c * e;
+    Eigen::Matrix<double, size, n - 1> slide;
+    for (int i = 0; i <= n; ++i) slide.template middleRows<d>(d * i) = at.c[i] * e;
     for (int j = 0; j < n - 1; ++j) {
       slide.template block<d, 1>(d * (j + 2), j) += at.r;
       slide.template block<d, 1>(d, j) -= at.r;
     }
-    h -= 2 * energy.first * slide * (e.transpose() * e).inverse() * slide.transpose();
+    const Mat<n - 1> metric = (e.transpose() * e).inverse();
+    Eigen::Matrix<double, size, n - 1> raised = Eigen::Matrix<double, size, n - 1>::Zero();
+    for (int j = 0; j < n - 1; ++j) {
+      for (int l = 0; l < n - 1; ++l) raised.col(j) += metric(l, j) * slide.col(l);
+    }
+    add_product<size, n - 1>(-2 * energy.first, raised, slide, h);
   }
   return h;
 }
@@ -114,11 +134,17 @@ Mat<d*(n + 1)> projected_pair_hessian(const PairPlace<d, n>& at, double k, doubl
       for (int a = 0; a < n; ++a) basis.template block<d, 1>(d * i, a) = u(i, a) / depth * at.r;
       for (int a = 0; a < tangents; ++a) basis.template block<d, 1>(d * i, n + a) = u(i, 0) * tau.col(a);
     }
-    const Mat<small> restricted = basis.transpose() * h * basis;
+    Mat<small> restricted;
+    for (int a = 0; a < small; ++a) {
+      Vec<size> product = Vec<size>::Zero();
+      for (int i = 0; i < size; ++i) product += basis(i, a) * h.col(i);
+      for (int b = 0; b < small; ++b) restricted(b, a) = basis.col(b).dot(product);
+    }
     const Eigen::SelfAdjointEigenSolver<Mat<small>> eigen(restricted);
     for (int a = 0; a < small && eigen.eigenvalues()[a] < 0; ++a) {
-      const Vec<size> v = basis * eigen.eigenvectors().col(a);
-      h -= eigen.eigenvalues()[a] * v * v.transpose();
+      Vec<size> v = Vec<size>::Zero();
+      for (int b = 0; b < small; ++b) v += eigen.eigenvectors()(b, a) * basis.col(b);
+      add_product<size, 1>(-eigen.eigenvalues()[a], v, v, h);
     }
   }
   return h;

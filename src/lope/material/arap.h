@@ -1,6 +1,6 @@
 // As-rigid-as-possible elasticity: ψ = μ Σ(σ_i − 1)². λ is ignored: nothing resists a change of volume as
-// such. What projective dynamics was designed for (NUMERICS §2). Defined everywhere; twist as in
-// fixed_corotated.h.
+// such. What projective dynamics was designed for (NUMERICS §2). Defined everywhere; twist has a pole where
+// σ_i + σ_j = 0 (clamped, see density.h).
 #pragma once
 
 #include <lope/material/density.h>

@@ -1,6 +1,6 @@
 // Fixed corotated elasticity (Stomakhin et al. 2012; the default of OPT, DOT and HOT):
 //   ψ = μ Σ(σ_i − 1)² + (λ/2)(J − 1)².
-// Defined everywhere; twist has a pole where σ_i + σ_j = 0 (clamped, see density.h).
+// The first term is that of arap.h. Defined everywhere.
 #pragma once
 
 #include <lope/material/arap.h>

@@ -65,7 +65,7 @@ Vec<d*(n + 1)> pair_gradient(const PairPlace<d, n>& at, double k, double epsilon
   return g;
 }
 
-// H += s A Bᵀ. Plain loops: the compiler takes minutes over Eigen's unrolled products of this size.
+// H += s A Bᵀ. Plain loops: the compiler takes half a minute over Eigen's unrolled products of this size.
 template <int size, int m>
 void add_product(double s, const Eigen::Matrix<double, size, m>& a, const Eigen::Matrix<double, size, m>& b,
                  Mat<size>& h) {

@@ -28,7 +28,7 @@ void list_solvers(bool measure) {
   for (const auto& method : optimize::methods()) {
     fmt::print("{:12} {:14} {}\n", method.name, method.source, method.description);
   }
-  fmt::print("\nSIMD kernels: {}. BLAS kernels: {}.", name(best_isa()), linalg::blas_kernels());
+  fmt::print("\nSIMD kernels: {}. BLAS kernels: {}.", name(selected_isa()), linalg::blas_kernels());
   if (measure) fmt::print(" dgemm: {:.1f} GFlop/s per thread.", linalg::measure_blas() * 1e-9);
   fmt::print("\n");
 }

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
 #include <fmt/core.h>
 
+#include <lope/base/cpu.h>
 #include <lope/scene/suggest.h>
 
 #include "commands.h"
@@ -23,6 +25,15 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("error: {}; see `lope {}--help`\n", words, commands.empty() ? "" : commands[0]->get_name() + " ");
 }
 
+// LOPE_ISA, if it is set, must name an instruction set of this machine: nobody shall measure another one by mistake.
+lope::Expected<void> isa_of_environment() {
+  const char* wanted = std::getenv("LOPE_ISA");
+  if (!wanted || !*wanted) return {};
+  const auto isa = lope::isa_named(wanted);
+  if (!isa) return lope::input_error("LOPE_ISA: {}", isa.error().message);
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -30,7 +41,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated accuracy."};
   app.require_subcommand(1);
   app.failure_message(usage_error);
-  app.set_version_flag("--version", LOPE_VERSION);
+  if (const auto isa = isa_of_environment(); !isa) return complain(isa.error());
+  app.set_version_flag("--version", fmt::format("lope {} ({} kernels)", LOPE_VERSION, name(lope::selected_isa())));
   app.footer("First steps:  lope scenes   lope run flagship --render   lope check my_scene.toml");
   int status = Done;
   add_run(app, status);

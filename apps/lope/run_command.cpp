@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include <lope/base/cpu.h>
 #include <lope/base/log.h>
 #include <lope/base/parallel.h>
 #include <lope/base/terminal.h>
@@ -113,7 +114,7 @@ class ProgressPrinter {
 
 struct RunArguments {
   SceneArguments scene;
-  std::string output;
+  std::string output, isa;
   bool resume = false, overwrite = false, render = false, quiet = false;
 };
 
@@ -171,6 +172,11 @@ void report_outcome(const scene::RunSummary& summary, const fs::path& directory,
 }
 
 int run(const RunArguments& arguments) {
+  if (!arguments.isa.empty()) {
+    const auto isa = isa_named(arguments.isa);
+    if (!isa) return complain({fmt::format("--isa: {}", isa.error().message), Trouble::Input});
+    select_isa(*isa);
+  }
   LogFile log;
   SceneArguments source = arguments.scene;
   fs::path directory = arguments.output;
@@ -202,7 +208,8 @@ int run(const RunArguments& arguments) {
   const std::string plan =
       fmt::format("{}: {}, {} steps of {:g} ms, {} threads, into {}", scene->name, size,
                   scene::step_count(*scene, *model), model->step * 1e3, thread_count(), directory.string());
-  log_info("lope {}: {}{}", LOPE_VERSION, plan, arguments.resume ? ", resumed" : "");
+  log_info("lope {} ({} kernels): {}{}", LOPE_VERSION, name(selected_isa()), plan,
+           arguments.resume ? ", resumed" : "");
   if (!arguments.quiet) fmt::print("{}\n", plan);
   std::fflush(stdout);
 
@@ -249,6 +256,11 @@ void add_run(CLI::App& app, int& status) {
                                           "Go on from the checkpoint; SCENE may be the directory of the run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
+  command
+      ->add_option("--isa", arguments->isa,
+                   "Kernels to use: baseline, avx2 or avx512 (default: $LOPE_ISA, else the widest of the processor; "
+                   "avx2 and avx512 give the same bits)")
+      ->type_name("NAME");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -314,7 +314,7 @@ void batched_product(benchmark::State& state, Isa isa, material::Density density
   report(state, elements.element_count(), product_bytes);
 }
 void assembled_product(benchmark::State& state) {
-  ElasticElements<3> elements = batched(best_isa(), material::Density::FixedCorotated);
+  ElasticElements<3> elements = batched(selected_isa(), material::Density::FixedCorotated);
   BlockMatrix H(elements.pattern(), 3);
   elements.add_hessian(HessianKind::Projected, 1, H);
   std::vector<double> y(problem().x.size());
@@ -377,7 +377,7 @@ void register_all() {
     for (const material::DensityEntry& entry : material::densities()) {
       // The deformation inverts some elements: densities that forbid it would compute with NaN.
       if (entry.defined_only_for_positive_J) continue;
-      if (isa != best_isa() && entry.density != material::Density::FixedCorotated) continue;
+      if (isa != selected_isa() && entry.density != material::Density::FixedCorotated) continue;
       const auto add = [&](const char* kernel, auto function) {
         const std::string title = std::string(name(isa)) + "/" + kernel + "/" + std::string(entry.name);
         benchmark::RegisterBenchmark(title.c_str(), function, isa, entry.density);

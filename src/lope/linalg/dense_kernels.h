@@ -48,6 +48,10 @@ struct ChildColumns {
   int parent;
 };
 
+// Sums of the backward kernels that run side by side, the same for every instruction set.
+template <class T>
+inline constexpr int backward_chains = 64 / sizeof(T);
+
 template <class T>
 struct DenseKernels {
   int sliver;
@@ -74,7 +78,8 @@ struct DenseKernels {
   // x ← L11⁻¹ x;  y ← y − L21 x for the slivers [i0, i1) of L21 (y: m numbers and the padding).
   void (*forward_diagonal)(const Panel<T>& panel, T* x);
   void (*forward_below)(const Panel<T>& panel, const T* x, T* y, int i0, int i1);
-  // x ← x − L21ᵀ y for the columns [k0, k1);  x ← L11⁻ᵀ x. `scratch` holds `sliver` numbers per column.
+  // x ← x − L21ᵀ y for the columns [k0, k1);  x ← L11⁻ᵀ x. `scratch` holds backward_chains numbers per
+  // column.
   void (*backward_below)(const Panel<T>& panel, const T* y, T* x, int k0, int k1, T* scratch);
   void (*backward_diagonal)(const Panel<T>& panel, T* x, T* scratch);
 };

@@ -7,6 +7,19 @@
 // tile in registers (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008);
 // triangular solves are the same kernel with a small triangle at the end, so that they run at nearly the same
 // speed.
+//
+// One answer on every processor: the shape of slivers and tiles decides speed, never bits. Each number is
+// made by the same chain of fused operations (where there are such instructions) for every shape:
+//   factor     l_ij = (a_ij − Σ over blocks of 128 columns before c0, each summed up from zero
+//              − Σ over [c0, 4⌊j/4⌋), summed up from zero, − one by one the columns [4⌊j/4⌋, j)) / l_jj
+//   forward    even and odd columns are subtracted in two chains, added at the end
+//   backward   rows are summed up in 64 / sizeof(T) chains, row r in chain r mod that, added in a tree
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 namespace lope::linalg {
 namespace {
@@ -29,6 +42,33 @@ struct Types<float> {
   using Loose = LooseFloats;
 };
 
+// a b + c, rounded once where the instruction set has it.
+[[gnu::always_inline]] inline Doubles add_product(Doubles a, Doubles b, Doubles c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_pd(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_pd(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f64(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+[[gnu::always_inline]] inline Floats add_product(Floats a, Floats b, Floats c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f32(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+
+// Columns that a triangular solve takes together.
+constexpr int solve_columns = 4;
+
 // Depth of one multiplication: a sliver of the left operand and one of the right stay in the first-level
 // cache.
 constexpr int depth_block = 128;
@@ -43,7 +83,10 @@ struct Kernels {
   static constexpr int S = sliver_vectors * W;
   static constexpr int C = tile_columns;
   static constexpr int P = W > C ? W : C;
-  static_assert(S % P == 0 && P % W == 0 && P % C == 0);
+  static_assert(S % P == 0 && P % W == 0 && P % C == 0 && S % solve_columns == 0);
+  // The chains of the backward kernels, and their vectors.
+  static constexpr int chains = backward_chains<T>, chain_vectors = chains / W;
+  static_assert(chains % W == 0);
 
   [[gnu::always_inline]] static int smaller(int a, int b) { return a < b ? a : b; }
   [[gnu::always_inline]] static int padded(int rows) { return (rows + P - 1) / P * P; }
@@ -84,12 +127,13 @@ struct Kernels {
     body.template operator()<1>();
   }
 
-  // Cuts the columns [0, columns) into groups of C and of what is left: body.template operator()<N>(first).
-  template <class Body>
+  // Cuts the columns [0, columns) into groups of `width` and of what is left: body.template
+  // operator()<N>(first).
+  template <int width, class Body>
   [[gnu::always_inline]] static void for_groups(int columns, const Body& body) {
     int j = 0;
-    for (; j + C <= columns; j += C) body.template operator()<C>(j);
-    if constexpr (C > 4) {
+    for (; j + width <= columns; j += width) body.template operator()<width>(j);
+    if constexpr (width > 4) {
       if (j + 4 <= columns) {
         body.template operator()<4>(j);
         j += 4;
@@ -121,7 +165,7 @@ struct Kernels {
       for (int c = 0; c < N; ++c) {
         const Vector right = b[c] - Vector{};
 #pragma GCC unroll 3
-        for (int v = 0; v < V; ++v) sum.at[c][v] += left[v] * right;
+        for (int v = 0; v < V; ++v) sum.at[c][v] = add_product(left[v], right, sum.at[c][v]);
       }
       a += V * W;
       b += stride;
@@ -150,7 +194,7 @@ struct Kernels {
   template <int V>
   [[gnu::always_inline]] static void subtract_product(const T* a, const T* b, int b_height, int depth, T* c,
                                                       Offset c_stride, int columns) {
-    for_groups(columns, [&]<int N>(int j) {
+    for_groups<C>(columns, [&]<int N>(int j) {
       store_tile<V, N, Store::Subtract>(multiply<V, N>(a, b + j, b_height, depth), c + j * c_stride,
                                         c_stride);
     });
@@ -200,7 +244,7 @@ struct Kernels {
       for (int e = c + 1; e < N; ++e) {
         const Vector factor = corner[c * triangle_height + e] - Vector{};
 #pragma GCC unroll 3
-        for (int v = 0; v < V; ++v) tile.at[e][v] -= tile.at[c][v] * factor;
+        for (int v = 0; v < V; ++v) tile.at[e][v] = add_product(-tile.at[c][v], factor, tile.at[e][v]);
       }
     }
   }
@@ -209,8 +253,9 @@ struct Kernels {
   [[gnu::always_inline]] static void solve_sliver(const Panel<T>& panel, T* x, int c0, int c1) {
     for (int c = c0; c < c1; c += S) {
       const Rows b = rows(panel, c / S);
-      for_groups(smaller(S, c1 - c),
-                 [&]<int N>(int j) { solve_group<V, N>(x, b.data + j, b.height, panel.inverse, c0, c + j); });
+      for_groups<solve_columns>(smaller(S, c1 - c), [&]<int N>(int j) {
+        solve_group<V, N>(x, b.data + j, b.height, panel.inverse, c0, c + j);
+      });
     }
   }
 
@@ -221,13 +266,13 @@ struct Kernels {
     }
   }
 
-  // Cholesky of the first `columns` columns of a tile of V vectors of rows; the entries above the diagonal
-  // become zeros.
-  template <int V>
-  [[gnu::always_inline]] static int factor_tile(T* tile, T* inverse, int columns) {
-    for (int c = 0; c < columns; ++c) {
-      T* pivot_column = tile + c * V * W;
-      const T pivot = pivot_column[c];
+  // Cholesky of N columns, of which the rows from `row` on are a triangle; the entries above it become zeros.
+  // The first column whose pivot is not positive, or −1.
+  template <int V, int N>
+  [[gnu::always_inline]] static int factor_group(T* group, T* inverse, int row) {
+    for (int c = 0; c < N; ++c) {
+      T* pivot_column = group + c * V * W;
+      const T pivot = pivot_column[row + c];
       if (!(pivot > 0 && pivot <= largest)) return c;
       const T reciprocal = 1 / root(pivot);
       inverse[c] = reciprocal;
@@ -237,14 +282,29 @@ struct Kernels {
         scaled[v] = entry * (reciprocal - Vector{});
         entry = scaled[v];
       }
-      for (int e = c + 1; e < columns; ++e) {
-        auto* column = reinterpret_cast<Vector*>(tile + e * V * W);
-        const Vector factor = pivot_column[e] - Vector{};
-        for (int v = 0; v < V; ++v) column[v] -= scaled[v] * factor;
+      for (int e = c + 1; e < N; ++e) {
+        auto* column = reinterpret_cast<Vector*>(group + e * V * W);
+        const Vector factor = pivot_column[row + e] - Vector{};
+        for (int v = 0; v < V; ++v) column[v] = add_product(-scaled[v], factor, column[v]);
       }
-      for (int i = 0; i < c; ++i) pivot_column[i] = 0;
+      for (int i = 0; i < row + c; ++i) pivot_column[i] = 0;
     }
     return -1;
+  }
+  // Columns [c, c + columns) of the sliver x that holds their diagonal; its columns [c0, c) are solved for.
+  // Like factor_group().
+  template <int V>
+  [[gnu::always_inline]] static int factor_sliver(T* x, T* inverse, int c0, int c, int columns) {
+    const T* solved = x + Offset(c0) * V * W;
+    int failed = -1;
+    for_groups<solve_columns>(columns, [&]<int N>(int j) {
+      if (failed >= 0) return;
+      T* group = x + Offset(c + j) * V * W;
+      store_tile<V, N, Store::Subtract>(multiply<V, N>(solved, solved + j, V * W, c + j - c0), group, V * W);
+      const int bad = factor_group<V, N>(group, inverse + j, j);
+      if (bad >= 0) failed = j + bad;
+    });
+    return failed;
   }
   static constexpr T largest = sizeof(T) == 8 ? T(__DBL_MAX__) : T(__FLT_MAX__);
   [[gnu::always_inline]] static T root(T x) {
@@ -262,10 +322,7 @@ struct Kernels {
       int failed = -1;
       with_height(x.height, [&]<int V>() {
         solve_sliver<V>(panel, x.data, c0, c);
-        T* tile = x.data + Offset(c) * V * W;
-        subtract_product<V>(x.data + Offset(c0) * V * W, x.data + Offset(c0) * V * W, V * W, c - c0, tile,
-                            V * W, columns);
-        failed = factor_tile<V>(tile, panel.inverse + c, columns);
+        failed = factor_sliver<V>(x.data, panel.inverse + c, c0, c, columns);
       });
       if (failed >= 0) return c + failed;
     }
@@ -341,23 +398,22 @@ struct Kernels {
     }
   }
 
-  // y −= L x over the columns [0, depth) of a sliver.
+  // Subtracts L x over the columns [0, depth) of a sliver from the two chains.
   template <int V>
-  [[gnu::always_inline]] static void subtract_columns(const T* l, const T* x, int depth, Vector (&y)[V]) {
-    Vector even[V] = {}, odd[V] = {};
+  [[gnu::always_inline]] static void subtract_columns(const T* l, const T* x, int depth, Vector (&even)[V],
+                                                      Vector (&odd)[V]) {
     int k = 0;
-    for (; k + 2 <= depth; k += 2) {
+    for (; k + 2 <= depth; k += 2, l += 2 * V * W) {
 #pragma GCC unroll 3
       for (int v = 0; v < V; ++v) {
-        even[v] += reinterpret_cast<const Vector*>(l)[v] * (x[k] - Vector{});
-        odd[v] += reinterpret_cast<const Vector*>(l)[V + v] * (x[k + 1] - Vector{});
+        even[v] = add_product(-reinterpret_cast<const Vector*>(l)[v], x[k] - Vector{}, even[v]);
+        odd[v] = add_product(-reinterpret_cast<const Vector*>(l)[V + v], x[k + 1] - Vector{}, odd[v]);
       }
-      l += 2 * V * W;
     }
-    for (; k < depth; ++k, l += V * W) {
-      for (int v = 0; v < V; ++v) even[v] += reinterpret_cast<const Vector*>(l)[v] * (x[k] - Vector{});
+    if (k == depth) return;
+    for (int v = 0; v < V; ++v) {
+      even[v] = add_product(-reinterpret_cast<const Vector*>(l)[v], x[k] - Vector{}, even[v]);
     }
-    for (int v = 0; v < V; ++v) y[v] -= even[v] + odd[v];
   }
 
   static void forward_diagonal(const Panel<T>& panel, T* x) {
@@ -365,15 +421,16 @@ struct Kernels {
       const Rows l = rows(panel, c / S);
       const int columns = smaller(S, panel.w - c);
       with_height(l.height, [&]<int V>() {
-        Vector y[V] = {};
-        T* entry = reinterpret_cast<T*>(y);
-        for (int i = 0; i < columns; ++i) entry[i] = x[c + i];
-        subtract_columns<V>(l.data, x, c, y);
+        Vector chain[2][V] = {};
+        const auto entry = [&](int parity) { return reinterpret_cast<T*>(chain[parity]); };
+        for (int i = 0; i < columns; ++i) entry(0)[i] = x[c + i];
+        subtract_columns<V>(l.data, x, c, chain[0], chain[1]);
         for (int i = 0; i < columns; ++i) {
-          const T solved = entry[i] * panel.inverse[c + i];
+          const T solved = (entry(0)[i] + entry(1)[i]) * panel.inverse[c + i];
           x[c + i] = solved;
           const auto* column = reinterpret_cast<const Vector*>(l.data + Offset(c + i) * V * W);
-          for (int v = 0; v < V; ++v) y[v] -= column[v] * (solved - Vector{});
+          Vector(&y)[V] = chain[i % 2];
+          for (int v = 0; v < V; ++v) y[v] = add_product(-column[v], solved - Vector{}, y[v]);
         }
       });
     }
@@ -383,67 +440,105 @@ struct Kernels {
     for (int i = i0; i < i1; ++i) {
       with_height(height(panel.m, i), [&]<int V>() {
         auto* target = reinterpret_cast<Loose*>(y + i * S);
-        Vector sum[V];
-        for (int v = 0; v < V; ++v) sum[v] = target[v];
-        subtract_columns<V>(below_sliver(panel, i), x, panel.w, sum);
-        for (int v = 0; v < V; ++v) target[v] = sum[v];
+        Vector even[V], odd[V] = {};
+        for (int v = 0; v < V; ++v) even[v] = target[v];
+        subtract_columns<V>(below_sliver(panel, i), x, panel.w, even, odd);
+        for (int v = 0; v < V; ++v) target[v] = even[v] + odd[v];
       });
     }
   }
 
-  // sums[k] (one vector per column) += Lᵀ y, lane by lane.
-  template <int V>
-  [[gnu::always_inline]] static void add_transposed(const T* l, const Vector (&y)[V], int columns, T* sums) {
-    for (int k = 0; k < columns; ++k, l += V * W) {
-      Vector sum = reinterpret_cast<const Vector*>(l)[0] * y[0];
-#pragma GCC unroll 2
-      for (int v = 1; v < V; ++v) sum += reinterpret_cast<const Vector*>(l)[v] * y[v];
-      *reinterpret_cast<Loose*>(sums + k * W) += sum;
+  // The sums of one column of Lᵀ y: a chain per lane, in chain_vectors vectors.
+  struct Chains {
+    Vector at[chain_vectors];
+
+    [[gnu::always_inline]] explicit Chains(const T* from) {
+      for (int q = 0; q < chain_vectors; ++q) at[q] = reinterpret_cast<const Loose*>(from)[q];
     }
-  }
-  [[gnu::always_inline]] static T lanes_sum(const T* lanes) {
-    T sum[W];
-    for (int i = 0; i < W; ++i) sum[i] = lanes[i];
+    [[gnu::always_inline]] void store(T* to) const {
+      for (int q = 0; q < chain_vectors; ++q) reinterpret_cast<Loose*>(to)[q] = at[q];
+    }
+    // Adds l·y of a sliver's column; vector v belongs to the chains `phase` + v, rows in rising or falling
+    // order.
+    template <int V, int phase, bool falling>
+    [[gnu::always_inline]] void add(const T* l, const Vector (&y)[V]) {
+#pragma GCC unroll 3
+      for (int k = 0; k < V; ++k) {
+        const int v = falling ? V - 1 - k : k;
+        Vector& sum = at[(phase + v) % chain_vectors];
+        sum = add_product(reinterpret_cast<const Vector*>(l)[v], y[v], sum);
+      }
+    }
+    [[gnu::always_inline]] T total() const {
+      T sum[chains];
+      __builtin_memcpy(sum, at, sizeof sum);
 #pragma GCC unroll 4
-    for (int half = W / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) sum[i] += sum[i + half];
+      for (int half = chains / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; ++i) sum[i] += sum[i + half];
+      }
+      return sum[0];
     }
-    return sum[0];
+  };
+
+  // Calls body.template operator()<phase>() with the chain that the first vector of sliver i belongs to.
+  template <class Body>
+  [[gnu::always_inline]] static void with_phase(int i, const Body& body) {
+    const int phase = i * sliver_vectors % chain_vectors;
+    if constexpr (chain_vectors > 1 && sliver_vectors % 2 == 1) {
+      if (phase == 1) return body.template operator()<1>();
+    }
+    if constexpr (chain_vectors > 2) {
+      if (phase == 2) return body.template operator()<2>();
+    }
+    body.template operator()<0>();
+  }
+
+  // sums (of each of the `columns` columns) += Lᵀ y over the rows of one sliver.
+  template <int V, int phase, bool falling>
+  [[gnu::always_inline]] static void add_transposed(const T* l, const Vector (&y)[V], int columns, T* sums) {
+    for (int k = 0; k < columns; ++k, l += V * W, sums += chains) {
+      Chains sum(sums);
+      sum.template add<V, phase, falling>(l, y);
+      sum.store(sums);
+    }
   }
 
   static void backward_below(const Panel<T>& panel, const T* y, T* x, int k0, int k1, T* scratch) {
     // Blocks of columns whose sums stay in the first-level cache.
     for (int begin = k0; begin < k1; begin += depth_block) {
       const int columns = smaller(depth_block, k1 - begin);
-      for (int k = 0; k < columns * W; ++k) scratch[k] = 0;
+      for (int k = 0; k < columns * chains; ++k) scratch[k] = 0;
       for (int i = 0; i < slivers(panel.m); ++i) {
         with_height(height(panel.m, i), [&]<int V>() {
           Vector part[V];
           for (int v = 0; v < V; ++v) part[v] = reinterpret_cast<const Loose*>(y + i * S)[v];
-          add_transposed<V>(below_sliver(panel, i) + Offset(begin) * V * W, part, columns, scratch);
+          with_phase(i, [&]<int phase>() {
+            add_transposed<V, phase, false>(below_sliver(panel, i) + Offset(begin) * V * W, part, columns,
+                                            scratch);
+          });
         });
       }
-      for (int k = 0; k < columns; ++k) x[begin + k] -= lanes_sum(scratch + k * W);
+      for (int k = 0; k < columns; ++k) x[begin + k] -= Chains(scratch + k * chains).total();
     }
   }
 
   static void backward_diagonal(const Panel<T>& panel, T* x, T* scratch) {
-    for (int k = 0; k < panel.w * W; ++k) scratch[k] = 0;
+    for (int k = 0; k < panel.w * chains; ++k) scratch[k] = 0;
     for (int i = slivers(panel.w) - 1; i >= 0; --i) {
       const Rows l = rows(panel, i);
       const int c = i * S, columns = smaller(S, panel.w - c);
       with_height(l.height, [&]<int V>() {
-        Vector y[V] = {};
-        T* entry = reinterpret_cast<T*>(y);
-        for (int k = columns - 1; k >= 0; --k) {
-          const auto* column = reinterpret_cast<const Vector*>(l.data + Offset(c + k) * V * W);
-          Vector sum = column[0] * y[0];
-          for (int v = 1; v < V; ++v) sum += column[v] * y[v];
-          sum += *reinterpret_cast<const Loose*>(scratch + (c + k) * W);
-          entry[k] = (x[c + k] - lanes_sum(reinterpret_cast<const T*>(&sum))) * panel.inverse[c + k];
-          x[c + k] = entry[k];
-        }
-        add_transposed<V>(l.data, y, c, scratch);
+        with_phase(i, [&]<int phase>() {
+          Vector y[V] = {};
+          T* entry = reinterpret_cast<T*>(y);
+          for (int k = columns - 1; k >= 0; --k) {
+            Chains sum(scratch + (c + k) * chains);
+            sum.template add<V, phase, true>(l.data + Offset(c + k) * V * W, y);
+            entry[k] = (x[c + k] - sum.total()) * panel.inverse[c + k];
+            x[c + k] = entry[k];
+          }
+          add_transposed<V, phase, true>(l.data, y, c, scratch);
+        });
       });
     }
   }

@@ -237,7 +237,7 @@ struct SparseCholesky<T>::Implementation {
       workspace.stride.resize(largest_n);
       workspace.segments.reserve(largest_n);
       workspace.below.resize(layout.padded(largest_n));
-      workspace.scratch.resize(Offset(largest_w) * layout.sliver);
+      workspace.scratch.resize(Offset(largest_w) * backward_chains<T>);
       workspace.stack.resize(stack_size);
     }
   }
@@ -477,7 +477,7 @@ struct SparseCholesky<T>::Implementation {
     T* scratch = workspace.scratch.data();
     if (part.m > 0) {
       loop(parallel, part.w, grain, [&](int begin, int end) {
-        kernels.backward_below(part, y, x, begin, end, scratch + begin * layout.sliver);
+        kernels.backward_below(part, y, x, begin, end, scratch + Offset(begin) * backward_chains<T>);
       });
     }
     kernels.backward_diagonal(part, x, scratch);

@@ -36,7 +36,7 @@ namespace lope::linalg {
 template <class T>
 class SparseCholesky final : public Preconditioner {
  public:
-  explicit SparseCholesky(Isa isa = best_isa());
+  explicit SparseCholesky(Isa isa = selected_isa());
   ~SparseCholesky() override;
   SparseCholesky(SparseCholesky&&) noexcept;
   SparseCholesky& operator=(SparseCholesky&&) noexcept;

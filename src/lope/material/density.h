@@ -57,12 +57,12 @@ template <class T, int d>
 template <class T, int d>
 [[gnu::always_inline]] inline T volume_change(const Column<T, d>& s) {
   const T a = s[0] - T(1), b = s[1] - T(1);
-  const T area = a + b + a * b;
+  const T area = math::fma(a, b, a + b);
   if constexpr (d == 2) {
     return area;
   } else {
     const T c = s[2] - T(1);
-    return area + c + area * c;
+    return math::fma(area, c, area + c);
   }
 }
 
@@ -77,7 +77,7 @@ template <class T, int d>
 template <class T, int d>
 [[gnu::always_inline]] inline T squares_excess(const Column<T, d>& s) {
   T sum = (s[0] - T(1)) * (s[0] + T(1));
-  for (int i = 1; i < d; ++i) sum += (s[i] - T(1)) * (s[i] + T(1));
+  for (int i = 1; i < d; ++i) sum = math::fma(s[i] - T(1), s[i] + T(1), sum);
   return sum;
 }
 
@@ -85,7 +85,7 @@ template <class T, int d>
 template <class T, int d>
 [[gnu::always_inline]] inline T squared_strain(const Column<T, d>& s) {
   T sum = (s[0] - T(1)) * (s[0] - T(1));
-  for (int i = 1; i < d; ++i) sum += (s[i] - T(1)) * (s[i] - T(1));
+  for (int i = 1; i < d; ++i) sum = math::fma(s[i] - T(1), s[i] - T(1), sum);
   return sum;
 }
 
@@ -122,7 +122,7 @@ template <class T, int d>
                                                    StretchHessian<T, d>& h) {
   for (int i = 0; i < d; ++i) {
     const T scaled = second * cofactor(s, i);
-    for (int j = 0; j < d; ++j) h.stretch(i, j) += scaled * cofactor(s, j);
+    for (int j = 0; j < d; ++j) h.stretch(i, j) = math::fma(scaled, cofactor(s, j), h.stretch(i, j));
   }
   for (int pair = 0; pair < StretchHessian<T, d>::pairs; ++pair) {
     const int i = first_of_pair<d>(pair), j = second_of_pair<d>(pair);

@@ -25,16 +25,16 @@ struct StableNeoHookean {
     const auto [mu_hat, lambda_hat] = constants<T, d>(m);
     const T e = squares_excess(s), change = volume_change(s);
     // (λ̂/2)((J − α)² − (1 − α)²) = (λ̂/2)(J − 1)² − μ(J − 1).
-    return T(0.5) * mu_hat * (e - math::log1p(e * T(1.0 / (d + 1)))) +
-           (T(0.5) * lambda_hat * change - m.mu) * change;
+    const T volumetric = math::fma(T(0.5) * lambda_hat, change, -m.mu) * change;
+    return math::fma(T(0.5) * mu_hat, e - math::log1p(e * T(1.0 / (d + 1))), volumetric);
   }
 
   template <class T, int d>
   [[gnu::always_inline]] static void gradient(const Lame<T>& m, const Column<T, d>& s, Column<T, d>& g) {
     const auto [mu_hat, lambda_hat] = constants<T, d>(m);
     const T shear = mu_hat - mu_hat / (squares_excess(s) + T(d + 1));
-    const T pressure = lambda_hat * (volume_change(s)) - m.mu;
-    for (int i = 0; i < d; ++i) g[i] = shear * s[i] + pressure * cofactor(s, i);
+    const T pressure = math::fma(lambda_hat, volume_change(s), -m.mu);
+    for (int i = 0; i < d; ++i) g[i] = math::fma(shear, s[i], pressure * cofactor(s, i));
   }
 
   template <class T, int d>
@@ -49,7 +49,7 @@ struct StableNeoHookean {
       h.stretch(i, i) += shear;
     }
     for (int pair = 0; pair < h.pairs; ++pair) h.flip[pair] = h.twist[pair] = shear;
-    add_volume_term(s, lambda_hat * (volume_change(s)) - m.mu, lambda_hat, h);
+    add_volume_term(s, math::fma(lambda_hat, volume_change(s), -m.mu), lambda_hat, h);
   }
 };
 

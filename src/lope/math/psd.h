@@ -14,19 +14,24 @@ namespace detail {
 // own evaluation, so that a nearly singular matrix is diagonalised rather than believed.
 inline constexpr double definite_margin = 1e-10;
 
+// The principal minor of rows p and q.
+template <class T, int d>
+[[gnu::always_inline]] inline T minor(const Square<T, d>& A, int p, int q) {
+  return fma(A(p, p), A(q, q), -(A(p, q) * A(p, q)));
+}
+
 template <class T>
 [[gnu::always_inline]] inline auto is_definite(const Square<T, 2>& A) {
   const T trace = A(0, 0) + A(1, 1);
-  const T determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(0, 1);
+  const T determinant = minor(A, 0, 1);
   return (min(A(0, 0), A(1, 1)) > T(0)) & (determinant > T(definite_margin) * trace * trace);
 }
 template <class T>
 [[gnu::always_inline]] inline auto is_definite(const Square<T, 3>& A) {
-  const T m01 = A(0, 0) * A(1, 1) - A(0, 1) * A(0, 1);
-  const T m02 = A(0, 0) * A(2, 2) - A(0, 2) * A(0, 2);
-  const T m12 = A(1, 1) * A(2, 2) - A(1, 2) * A(1, 2);
-  const T determinant = A(0, 0) * m12 - A(0, 1) * (A(0, 1) * A(2, 2) - A(1, 2) * A(0, 2)) +
-                        A(0, 2) * (A(0, 1) * A(1, 2) - A(1, 1) * A(0, 2));
+  const T m01 = minor(A, 0, 1), m02 = minor(A, 0, 2), m12 = minor(A, 1, 2);
+  const T c01 = fma(A(0, 1), A(2, 2), -(A(1, 2) * A(0, 2)));
+  const T c02 = fma(A(0, 1), A(1, 2), -(A(1, 1) * A(0, 2)));
+  const T determinant = fma(A(0, 0), m12, fma(A(0, 2), c02, -(A(0, 1) * c01)));
   const T trace = A(0, 0) + A(1, 1) + A(2, 2);
   const T smallest = min(min(min(A(0, 0), A(1, 1)), A(2, 2)), min(min(m01, m02), m12));
   return (smallest > T(0)) & (determinant > T(definite_margin) * trace * trace * trace);
@@ -43,13 +48,13 @@ template <class T, int d>
   const T c = select(needed, rotation.c, T(1));
   const T s = select(needed, rotation.s, T(0));
   const T app = A(p, p), aqq = A(q, q), cross = T(2) * c * s * gamma;
-  A(p, p) = c * c * app + s * s * aqq - cross;
-  A(q, q) = s * s * app + c * c * aqq + cross;
+  A(p, p) = fma(c * c, app, fma(s * s, aqq, -cross));
+  A(q, q) = fma(s * s, app, fma(c * c, aqq, cross));
   A(p, q) = A(q, p) = select(needed, T(0), gamma);
   if constexpr (d == 3) {
     const int k = 3 - p - q;
-    const T first = c * A(k, p) - s * A(k, q);
-    A(k, q) = A(q, k) = s * A(k, p) + c * A(k, q);
+    const T first = fma(c, A(k, p), -(s * A(k, q)));
+    A(k, q) = A(q, k) = fma(s, A(k, p), c * A(k, q));
     A(k, p) = A(p, k) = first;
   }
   rotate(V, p, q, c, s);
@@ -87,7 +92,7 @@ template <class T, int d>
   for (int i = 0; i < d; ++i) {
     for (int j = i; j < d; ++j) {
       T sum(0);
-      for (int k = 0; k < d; ++k) sum += V(i, k) * V(j, k) * (max(D(k, k), T(0)) * largest);
+      for (int k = 0; k < d; ++k) sum = fma(V(i, k) * V(j, k), max(D(k, k), T(0)) * largest, sum);
       A(i, j) = A(j, i) = select(definite, A(i, j), sum);
     }
   }

@@ -26,16 +26,22 @@ namespace detail {
 template <class T, int d>
 [[gnu::always_inline]] inline T dot(const Square<T, d>& A, int p, const Square<T, d>& B, int q) {
   T sum = A(0, p) * B(0, q);
-  for (int i = 1; i < d; ++i) sum += A(i, p) * B(i, q);
+  for (int i = 1; i < d; ++i) sum = fma(A(i, p), B(i, q), sum);
   return sum;
+}
+
+// a·b in space.
+template <class T>
+[[gnu::always_inline]] inline T dot3(T a0, T a1, T a2, T b0, T b1, T b2) {
+  return fma(a2, b2, fma(a1, b1, a0 * b0));
 }
 
 // (a_p, a_q) ← (c a_p − s a_q, s a_p + c a_q).
 template <class T, int d>
 [[gnu::always_inline]] inline void rotate(Square<T, d>& A, int p, int q, T c, T s) {
   for (int i = 0; i < d; ++i) {
-    const T first = c * A(i, p) - s * A(i, q);
-    A(i, q) = s * A(i, p) + c * A(i, q);
+    const T first = fma(c, A(i, p), -(s * A(i, q)));
+    A(i, q) = fma(s, A(i, p), c * A(i, q));
     A(i, p) = first;
   }
 }
@@ -50,8 +56,8 @@ struct Rotation {
 template <class T>
 [[gnu::always_inline]] inline Rotation<T> jacobi_rotation(T delta, T gamma) {
   const T twice = gamma + gamma, square = twice * twice;
-  const T q = abs(delta) + sqrt(delta * delta + square);
-  const T inverse = T(1) / sqrt(q * q + square);
+  const T q = abs(delta) + sqrt(fma(delta, delta, square));
+  const T inverse = T(1) / sqrt(fma(q, q, square));
   return {q * inverse, copysign(T(1), delta) * twice * inverse};
 }
 
@@ -63,7 +69,7 @@ template <class T, int d>
   // Products of lengths below 1e-140 of the largest entry count as orthogonal too: their squares underflow.
   constexpr double floor = 1e-280;
   const T alpha = dot(B, p, B, p), beta = dot(B, q, B, q), gamma = dot(B, p, B, q);
-  const auto needed = gamma * gamma > T(tolerance) * alpha * beta + T(floor);
+  const auto needed = gamma * gamma > fma(T(tolerance) * alpha, beta, T(floor));
   if (!any_of(needed)) return false;
   const Rotation<T> rotation = jacobi_rotation(beta - alpha, gamma);
   const T c = select(needed, rotation.c, T(1));
@@ -104,7 +110,7 @@ template <class T>
   const T x = select(zero, T(1), B(0, 0) * inverse), y = select(zero, T(0), B(1, 0) * inverse);
   svd.U = {{{x, -y}, {y, x}}};
   svd.sigma[0] = select(zero, T(0), length);
-  svd.sigma[1] = max(-svd.sigma[0], min(svd.sigma[0], x * B(1, 1) - y * B(0, 1)));
+  svd.sigma[1] = max(-svd.sigma[0], min(svd.sigma[0], fma(x, B(1, 1), -(y * B(0, 1)))));
 }
 
 template <class T>
@@ -116,9 +122,9 @@ template <class T>
   const T u0 = select(zero, T(1), B(0, 0) * inverse), u1 = select(zero, T(0), B(1, 0) * inverse),
           u2 = select(zero, T(0), B(2, 0) * inverse);
   // Second column: what is left of b₂ after removing u; any perpendicular of u if nothing is left.
-  const T along = u0 * B(0, 1) + u1 * B(1, 1) + u2 * B(2, 1);
-  T v0 = B(0, 1) - along * u0, v1 = B(1, 1) - along * u1, v2 = B(2, 1) - along * u2;
-  const T left = v0 * v0 + v1 * v1 + v2 * v2;
+  const T along = dot3(u0, u1, u2, B(0, 1), B(1, 1), B(2, 1));
+  T v0 = fma(-along, u0, B(0, 1)), v1 = fma(-along, u1, B(1, 1)), v2 = fma(-along, u2, B(2, 1));
+  const T left = dot3(v0, v1, v2, v0, v1, v2);
   const auto line = left < T(negligible_square);
   if (any_of(line)) {
     // The larger of u × e_z and u × e_x.
@@ -127,16 +133,16 @@ template <class T>
     v1 = select(line, select(flat, -u0, u2), v1);
     v2 = select(line, select(flat, T(0), -u1), v2);
   }
-  const T second = sqrt(v0 * v0 + v1 * v1 + v2 * v2);
+  const T second = sqrt(dot3(v0, v1, v2, v0, v1, v2));
   const T scale = T(1) / second;
   v0 = v0 * scale;
   v1 = v1 * scale;
   v2 = v2 * scale;
-  const T w0 = u1 * v2 - u2 * v1, w1 = u2 * v0 - u0 * v2, w2 = u0 * v1 - u1 * v0;
+  const T w0 = fma(u1, v2, -(u2 * v1)), w1 = fma(u2, v0, -(u0 * v2)), w2 = fma(u0, v1, -(u1 * v0));
   svd.U = {{{u0, v0, w0}, {u1, v1, w1}, {u2, v2, w2}}};
   svd.sigma[0] = select(zero, T(0), length);
   svd.sigma[1] = min(svd.sigma[0], select(line, T(0), second));
-  svd.sigma[2] = max(-svd.sigma[1], min(svd.sigma[1], w0 * B(0, 2) + w1 * B(1, 2) + w2 * B(2, 2)));
+  svd.sigma[2] = max(-svd.sigma[1], min(svd.sigma[1], dot3(w0, w1, w2, B(0, 2), B(1, 2), B(2, 2))));
 }
 
 }  // namespace detail

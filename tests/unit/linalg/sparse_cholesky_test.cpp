@@ -199,6 +199,37 @@ TEST_P(EveryKernel, HasTheSameBitsForAnyNumberOfThreads) {
   for (const auto& x : solutions) EXPECT_EQ(x, solutions[0]);
 }
 
+// The solution of one system by every fused instruction set that this processor has.
+template <class T>
+void expect_same_bits(const BlockMatrix& matrix, const char* what) {
+  std::vector<double> first;
+  for (const Isa isa : supported_isas()) {
+    if (is_fused(isa) != is_fused(supported_isas().back())) continue;
+    SparseCholesky<T> factor(isa);
+    ASSERT_TRUE(factor.update(matrix)) << what;
+    std::vector<double> x(matrix.size());
+    factor.apply(random_vector(matrix.size(), 2), x);
+    if (first.empty()) first = x;
+    EXPECT_EQ(x, first) << name(isa) << ", " << what << ", " << matrix.pattern().rows() << " rows";
+  }
+}
+
+TEST(SparseCholesky, HasTheSameBitsForFusedInstructionSets) {
+  const auto check = [](const BlockMatrix& matrix, const char* what) {
+    expect_same_bits<double>(matrix, what);
+    expect_same_bits<float>(matrix, what);
+  };
+  for (const int b : {2, 3}) {
+    for (int rows = 1; rows <= 36; ++rows) check(fill(complete(rows), b), "complete");
+    for (const int rows : {50, 64, 97, 150}) check(fill(complete(rows), b), "complete");
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      check(fill(random_graph(60 + 29 * static_cast<int>(seed), 2 + static_cast<double>(seed), seed), b),
+            "random graph");
+    }
+    check(random_matrix(12, b, 0.5), "lattice");
+  }
+}
+
 TEST(SparseCholesky, AgreesWithCholmod) {
   const BlockMatrix matrix = random_matrix(12, 3, 0.3);
   const auto right = random_vector(matrix.size(), 4);

@@ -11,6 +11,8 @@
 // levels: a fixed list of offsets, coefficients row by row in a pool; all uniform rows share one entry of it.
 #pragma once
 
+#include <lope/base/cpu.h>
+
 #include <cstdint>
 
 namespace lope::matter::multigrid {
@@ -194,8 +196,8 @@ struct Kernels {
                        float* inverse);
 };
 
-// The widest kernels this processor can run, or those that every processor can.
+// isa must be supported (base/cpu.h).
 template <int Dim>
-const Kernels<Dim>& kernels(bool portable);
+const Kernels<Dim>& kernels(Isa isa);
 
 }  // namespace lope::matter::multigrid

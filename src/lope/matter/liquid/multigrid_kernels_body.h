@@ -1,7 +1,16 @@
 // The kernels of multigrid_kernels.h; included by one source per instruction set, each with its own unnamed
 // namespace. Nothing but this file and builtins may be called from here: an inline function compiled with
 // wider instructions could otherwise take the place of its twin in the rest of the program.
+//
+// One answer on every processor with fused instructions: products are fused with sums exactly where
+// add_product() is written; the compiler's own contraction is switched off.
 #include <lope/matter/liquid/multigrid_kernels.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 namespace lope::matter::multigrid {
 namespace {
@@ -29,6 +38,24 @@ LOPE_INLINE F8 all(float x) { return x - F8{}; }
 LOPE_INLINE D8 wide(F8 v) { return __builtin_convertvector(v, D8); }
 LOPE_INLINE F8 narrow(D8 v) { return __builtin_convertvector(v, F8); }
 LOPE_INLINE F8 larger(F8 a, F8 b) { return a > b ? a : b; }
+// a b + c, rounded once where the instruction set has it; in double precision, which waits for memory, always
+// rounded twice.
+LOPE_INLINE F8 add_product(F8 a, F8 b, F8 c) {
+#if defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  F4 x[2], y[2], z[2];
+  __builtin_memcpy(x, &a, sizeof a);
+  __builtin_memcpy(y, &b, sizeof b);
+  __builtin_memcpy(z, &c, sizeof c);
+  for (int k = 0; k < 2; ++k) z[k] = vfmaq_f32(z[k], x[k], y[k]);
+  __builtin_memcpy(&c, z, sizeof c);
+  return c;
+#else
+  return a * b + c;
+#endif
+}
+LOPE_INLINE D8 add_product(D8 a, D8 b, D8 c) { return a * b + c; }
 // The row one cell further down (up) along x, with the last (first) cell of the row before (after).
 template <class V>
 LOPE_INLINE V from_below(V before, V row) {
@@ -139,10 +166,11 @@ LOPE_INLINE V apply_row(const FineGrid<Dim>& g, const Row<Dim>& row, bool unifor
   } else {
     ghost = wide(load<F8>(g.ghost + row.here));
   }
-  V result = ghost * here + w.below_x * (here - below) + w.above_x * (here - above) +
-             w.below_y * (here - below_y) + w.above_y * (here - above_y);
+  V result = add_product(w.above_x, here - above, add_product(w.below_x, here - below, ghost * here));
+  result = add_product(w.above_y, here - above_y, add_product(w.below_y, here - below_y, result));
   if constexpr (Dim == 3) {
-    result += w.below_z * (here - load<V>(x + row.below_z)) + w.above_z * (here - load<V>(x + row.above_z));
+    result = add_product(w.below_z, here - load<V>(x + row.below_z), result);
+    result = add_product(w.above_z, here - load<V>(x + row.above_z), result);
   }
   return result;
 }
@@ -172,7 +200,7 @@ double defect(const FineGrid<Dim>& g, int brick, const double* p, float* r, floa
     const D8 b = load<D8>(g.rhs + row.here), here = load<D8>(p + row.here);
     const D8 w = apply_row<D8>(g, row, kind == RowKind::Uniform, p) + b;
     store(r + row.here, narrow(-w));
-    value += here * (w + b);
+    value = add_product(here, w + b, value);
     D8 violation = w;
     if (kind == RowKind::Wall) {
       const I8 wall = lanes(g.wall[index]);
@@ -215,16 +243,21 @@ LOPE_INLINE void relax_rows(const FineGrid<Dim>& g, int brick, int parity, bool 
         continue;
       }
       const Faces<F8, Dim> w(g, row);
-      across += w.below_y * below_y + w.above_y * above_y;
-      if constexpr (Dim == 3)
-        across += w.below_z * load<F8>(c + row.below_z) + w.above_z * load<F8>(c + row.above_z);
+      across = add_product(w.above_y, above_y, add_product(w.below_y, below_y, across));
+      if constexpr (Dim == 3) {
+        across = add_product(w.below_z, load<F8>(c + row.below_z), across);
+        across = add_product(w.above_z, load<F8>(c + row.above_z), across);
+      }
       const F8 inverse = load<F8>(g.inverse_diagonal + row.here);
       const F8 lowest = Bounded && kind == RowKind::Wall ? load<F8>(bound + row.here) : all(no_bound);
-      F8 next =
-          (across + (w.below_x * from_below(before, here) + w.above_x * from_above(here, after))) * inverse;
+      const auto solved = [&](F8 now) __attribute__((always_inline)) {
+        return add_product(w.above_x, from_above(now, after),
+                           add_product(w.below_x, from_below(before, now), across)) *
+               inverse;
+      };
+      F8 next = solved(here);
       here = first ? larger(next, lowest) : here;
-      next =
-          (across + (w.below_x * from_below(before, here) + w.above_x * from_above(here, after))) * inverse;
+      next = solved(here);
       store(c + row.here, first ? here : larger(next, lowest));
     }
   }
@@ -349,11 +382,11 @@ LOPE_INLINE F8 interpolate(const Interpolation<Dim>& p, const CoarseCopy<Dim>& c
     in_z = __builtin_shufflevector(row_z, row_z, 1, 1, 2, 2, 3, 3, 4, 4);
   }
   const int index = brick * brick_rows<Dim> + y + 8 * z;
-  if (p.uniform[index] == 0xff) return p.own * own + p.neighbour * (along + in_y + in_z);
+  if (p.uniform[index] == 0xff) return add_product(all(p.neighbour), along + in_y + in_z, p.own * own);
   const Place here = Place{index} * 8;
-  F8 result = load<F8>(p.weight[0] + here) * own + load<F8>(p.weight[1] + here) * along +
-              load<F8>(p.weight[2] + here) * in_y;
-  if constexpr (Dim == 3) result += load<F8>(p.weight[3] + here) * in_z;
+  F8 result = add_product(load<F8>(p.weight[1] + here), along, load<F8>(p.weight[0] + here) * own);
+  result = add_product(load<F8>(p.weight[2] + here), in_y, result);
+  if constexpr (Dim == 3) result = add_product(load<F8>(p.weight[3] + here), in_z, result);
   return result;
 }
 
@@ -385,10 +418,10 @@ void product(const FineGrid<Dim>& g, int brick, const float* c, const float* s, 
     const F8 c_here = load<F8>(c + row.here), s_here = load<F8>(s + row.here),
              r_here = load<F8>(r + row.here);
     store(y + row.here, result);
-    cy += c_here * result;
-    sy += s_here * result;
-    cr += c_here * r_here;
-    sr += s_here * r_here;
+    cy = add_product(c_here, result, cy);
+    sy = add_product(s_here, result, sy);
+    cr = add_product(c_here, r_here, cr);
+    sr = add_product(s_here, r_here, sr);
   });
   dots[0] += sum(cy);
   dots[1] += sum(sy);
@@ -483,12 +516,12 @@ LOPE_INLINE F8 apply_stencil(const StencilGrid<Dim>& g, int slot, const float* x
   F8 s0 = {}, s1 = {}, s2 = {}, s3 = {};
   int k = 0;
   for (; k + 4 <= g.size; k += 4, a += 32) {
-    s0 += load<F8>(a) * load<F8>(x + g.step[k]);
-    s1 += load<F8>(a + 8) * load<F8>(x + g.step[k + 1]);
-    s2 += load<F8>(a + 16) * load<F8>(x + g.step[k + 2]);
-    s3 += load<F8>(a + 24) * load<F8>(x + g.step[k + 3]);
+    s0 = add_product(load<F8>(a), load<F8>(x + g.step[k]), s0);
+    s1 = add_product(load<F8>(a + 8), load<F8>(x + g.step[k + 1]), s1);
+    s2 = add_product(load<F8>(a + 16), load<F8>(x + g.step[k + 2]), s2);
+    s3 = add_product(load<F8>(a + 24), load<F8>(x + g.step[k + 3]), s3);
   }
-  for (; k < g.size; ++k, a += 8) s0 += load<F8>(a) * load<F8>(x + g.step[k]);
+  for (; k < g.size; ++k, a += 8) s0 = add_product(load<F8>(a), load<F8>(x + g.step[k]), s0);
   return (s0 + s1) + (s2 + s3);
 }
 
@@ -515,7 +548,7 @@ void chebyshev(const StencilGrid<Dim>& g, int brick, float alpha, float beta, co
     const float* row = copy.row(y, z);
     F8 step =
         beta * load<F8>(g.inverse_diagonal + here) * (load<F8>(f + here) - apply_stencil<Dim>(g, slot, row));
-    if (alpha != 0) step += alpha * load<F8>(d + here);
+    if (alpha != 0) step = add_product(all(alpha), load<F8>(d + here), step);
     store(d + here, step);
     store(x_new + here, load<F8>(row) + step);
   });
@@ -665,7 +698,10 @@ void galerkin_row(const FineGrid<Dim>* finest, const StencilGrid<Dim>* stencil, 
     const auto& coefficient = fine[cell.row][cell.variant];
     for (int k = 0; k < plan.fine_size; ++k) {
       const F8 product = weight * load<F8>(coefficient[k]);
-      for (int d = 0; d <= Dim; ++d, ++term) sum_of[term->target] += product * load<F8>(base + term->weight);
+      for (int d = 0; d <= Dim; ++d, ++term) {
+        F8& sum = sum_of[term->target];
+        sum = add_product(product, load<F8>(base + term->weight), sum);
+      }
     }
   }
 

@@ -90,8 +90,8 @@ template <int Dim>
 struct Levels {
   static constexpr int cells = Level<Dim>::cells, rows = Level<Dim>::rows;
 
-  Levels(int most_coarsest_unknowns, bool portable_kernels)
-      : coarsest_unknowns(most_coarsest_unknowns), kernels(multigrid::kernels<Dim>(portable_kernels)) {}
+  Levels(int most_coarsest_unknowns, Isa isa)
+      : coarsest_unknowns(most_coarsest_unknowns), kernels(multigrid::kernels<Dim>(isa)) {}
 
   int coarsest_unknowns;
   const Kernels<Dim>& kernels;

@@ -33,7 +33,7 @@ void each(const std::vector<int>& bricks, const Body& body) {
 template <int Dim>
 struct PressureHierarchy<Dim>::Work : multigrid::Levels<Dim> {
   explicit Work(const HierarchyOptions& given)
-      : multigrid::Levels<Dim>(given.coarsest_unknowns, given.portable_kernels), options(given) {}
+      : multigrid::Levels<Dim>(given.coarsest_unknowns, given.isa), options(given) {}
 
   HierarchyOptions options;
   double margin = first_margin;  // of the eigenvalues' bound over the infinite grid's

@@ -41,7 +41,7 @@ struct HierarchyOptions {
   int degree = 2;              // of the Chebyshev polynomials before and after, coarser levels
   double chebyshev_ratio = 4;  // they damp the eigenvalues of D⁻¹A in [λ/ratio, λ], λ ≥ the largest
   int coarsest_unknowns = 120;
-  bool portable_kernels = false;  // not the widest vectors that the processor has
+  Isa isa = selected_isa();  // of the kernels
 };
 
 template <int Dim>

@@ -34,7 +34,7 @@ class ElasticElements {
   // index into materials per element (empty: 0 everywhere). isa: which kernels to use, for tests.
   ElasticElements(std::span<const double> rest, std::span<const int> elements,
                   std::vector<material::Parameters> materials, std::span<const int> material_of_element = {},
-                  Isa isa = best_isa());
+                  Isa isa = selected_isa());
 
   int node_count() const { return node_count_; }
   int element_count() const { return static_cast<int>(place_.size()); }

@@ -1,5 +1,7 @@
 // The loops of elastic_kernels.h, written once over packs of W lanes. Included by one source file per
-// instruction set, which brings its own tag type Isa; see math/pack.h for what such a file may use.
+// instruction set, which brings its own tag type Isa; see math/pack.h for what such a file may use. W decides
+// speed, never bits: iterations run over eight lanes at a time (a twin of packs of four), sums are kept per
+// lane of a batch, and elements are scattered in their order.
 //
 // With b_a the shape gradients, β_a = Vᵀ b_a and Ĉ the rotated dP/dF, the block of nodes a, b is
 //   H_ab = U M Uᵀ,  M_ii = Ĉ_ii β_a[i]β_b[i] + Σ_{j≠i} same_ij β_a[j]β_b[j],
@@ -79,7 +81,7 @@ struct KernelsOf {
     for (int i = 0; i < d; ++i) {
       for (int j = 0; j < d; ++j) {
         X sum = A(i, 0) * B(0, j);
-        for (int k = 1; k < d; ++k) sum += A(i, k) * B(k, j);
+        for (int k = 1; k < d; ++k) sum = math::fma(A(i, k), B(k, j), sum);
         result(i, j) = sum;
       }
     }
@@ -125,8 +127,13 @@ struct KernelsOf {
     }
   }
 
+  [[gnu::always_inline]] static void add_to(Row& sums, int lane, T summand) {
+    math::store(sums.lane + lane, math::load<T>(sums.lane + lane) + summand);
+  }
+
   static EnergySums energy(const Batches& batches, int begin, int end) {
-    T value(0), magnitude(0);
+    // One sum per lane of a batch, whatever the width of a pack: added up lane by lane at the end.
+    Row value = {}, magnitude = {};
     for (int batch = begin; batch < end; ++batch) {
       const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
       const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
@@ -141,15 +148,15 @@ struct KernelsOf {
           T slopes = math::abs(g[0]);
           for (int i = 1; i < d; ++i) slopes += math::abs(g[i]);
           const auto real = volume > T(0);
-          value += math::select(real, volume * psi, T(0));
-          magnitude += math::select(real, volume * (math::abs(psi) + s[0] * slopes), T(0));
+          add_to(value, lane, math::select(real, volume * psi, T(0)));
+          add_to(magnitude, lane, math::select(real, volume * math::fma(s[0], slopes, math::abs(psi)), T(0)));
         }
       });
     }
     EnergySums sums;
-    for (int w = 0; w < W; ++w) {
-      sums.value += value.v[w];
-      sums.magnitude += magnitude.v[w];
+    for (int lane = 0; lane < lanes; ++lane) {
+      sums.value += value.lane[lane];
+      sums.magnitude += magnitude.lane[lane];
     }
     return sums;
   }
@@ -184,7 +191,9 @@ struct KernelsOf {
     for (int i = 0; i < d; ++i) {
       for (int a = 0; a < d; ++a) {
         T sum = row(state, L::v + i, lane) * row(rest, d * a, lane);
-        for (int j = 1; j < d; ++j) sum += row(state, L::v + d * j + i, lane) * row(rest, d * a + j, lane);
+        for (int j = 1; j < d; ++j) {
+          sum = math::fma(row(state, L::v + d * j + i, lane), row(rest, d * a + j, lane), sum);
+        }
         result(i, a) = sum;
       }
     }
@@ -256,13 +265,13 @@ struct KernelsOf {
     for (int i = 0; i < d; ++i) {
       T sum = c.stretch(i, i) * products[i];
       for (int j = 0; j < d; ++j) {
-        if (j != i) sum += c.same(i, j) * products[j];
+        if (j != i) sum = math::fma(c.same(i, j), products[j], sum);
       }
       M(i, i) = sum;
       for (int j = 0; j < d; ++j) {
         if (j == i || (a == b && j < i)) continue;
-        M(i, j) =
-            c.stretch(i, j) * (shape(i, a) * shape(j, b)) + c.crossed(i, j) * (shape(j, a) * shape(i, b));
+        M(i, j) = math::fma(c.stretch(i, j), shape(i, a) * shape(j, b),
+                            c.crossed(i, j) * (shape(j, a) * shape(i, b)));
       }
       if (a == b) {
         for (int j = 0; j < i; ++j) M(i, j) = M(j, i);
@@ -273,7 +282,7 @@ struct KernelsOf {
     for (int i = 0; i < d; ++i) {
       for (int j = a == b ? i : 0; j < d; ++j) {
         T sum = UM(i, 0) * U(j, 0);
-        for (int k = 1; k < d; ++k) sum += UM(i, k) * U(j, k);
+        for (int k = 1; k < d; ++k) sum = math::fma(UM(i, k), U(j, k), sum);
         H(i, j) = sum;
         if (a == b) H(j, i) = sum;
       }
@@ -417,14 +426,14 @@ struct KernelsOf {
         for (int i = 0; i < d; ++i) {
           for (int a = 0; a < d; ++a) {
             T sum = U(0, i) * change(0, a);
-            for (int k = 1; k < d; ++k) sum += U(k, i) * change(k, a);
+            for (int k = 1; k < d; ++k) sum = math::fma(U(k, i), change(k, a), sum);
             turned(i, a) = sum;
           }
         }
         for (int i = 0; i < d; ++i) {
           for (int j = 0; j < d; ++j) {
             T sum = turned(i, 0) * shape(j, 0);
-            for (int a = 1; a < d; ++a) sum += turned(i, a) * shape(j, a);
+            for (int a = 1; a < d; ++a) sum = math::fma(turned(i, a), shape(j, a), sum);
             dF(i, j) = sum;
           }
         }
@@ -432,10 +441,11 @@ struct KernelsOf {
         Square<T, d> dP;
         for (int i = 0; i < d; ++i) {
           T sum = c.stretch(i, 0) * dF(0, 0);
-          for (int j = 1; j < d; ++j) sum += c.stretch(i, j) * dF(j, j);
+          for (int j = 1; j < d; ++j) sum = math::fma(c.stretch(i, j), dF(j, j), sum);
           dP(i, i) = T(scale) * sum;
           for (int j = 0; j < d; ++j) {
-            if (j != i) dP(i, j) = T(scale) * (c.same(i, j) * dF(i, j) + c.crossed(i, j) * dF(j, i));
+            if (j == i) continue;
+            dP(i, j) = T(scale) * math::fma(c.same(i, j), dF(i, j), c.crossed(i, j) * dF(j, i));
           }
         }
         scatter_forces(product_of(U, product_of(dP, shape)), node, lane, batches.filled[batch], y);

@@ -210,7 +210,7 @@ struct MixedBody {
       material_of_element.push_back(static_cast<int>(e / 5 % 3));
     }
   }
-  ElasticElements<d> elements(Isa isa = best_isa()) const {
+  ElasticElements<d> elements(Isa isa = selected_isa()) const {
     return ElasticElements<d>(mesh.positions, mesh.elements, materials, material_of_element, isa);
   }
   std::vector<double> point() const { return deformed(mesh, true, d == 3 ? 1.0 / 7 : 1.0 / 20); }
@@ -221,7 +221,7 @@ struct Results {
   std::vector<double> g, H, y;
 };
 template <int d>
-Results everything(const MixedBody<d>& body, HessianKind kind, Isa isa = best_isa()) {
+Results everything(const MixedBody<d>& body, HessianKind kind, Isa isa = selected_isa()) {
   ElasticElements<d> elements = body.elements(isa);
   elements.move_to(body.point());
   Results results;
@@ -308,6 +308,24 @@ TYPED_TEST(ElasticElementsTest, SameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(one.g, other.g);
     EXPECT_EQ(one.H, other.H);
     EXPECT_EQ(one.y, other.y);
+  }
+}
+
+TYPED_TEST(ElasticElementsTest, SameBitsForFusedInstructionSets) {
+  constexpr int d = TypeParam::value;
+  const MixedBody<d> body;
+  for (const HessianKind kind : both_kinds) {
+    const Results selected = everything(body, kind, supported_isas().back());
+    for (const Isa isa : supported_isas()) {
+      if (is_fused(isa) != is_fused(supported_isas().back())) continue;
+      SCOPED_TRACE(name(isa));
+      const Results other = everything(body, kind, isa);
+      EXPECT_EQ(selected.value, other.value);
+      EXPECT_EQ(selected.magnitude, other.magnitude);
+      EXPECT_EQ(selected.g, other.g);
+      EXPECT_EQ(selected.H, other.H);
+      EXPECT_EQ(selected.y, other.y);
+    }
   }
 }
 

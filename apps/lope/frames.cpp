@@ -1,5 +1,7 @@
 #include "frames.h"
 
+#include <lope/geometry/partition.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -190,6 +192,21 @@ std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame,
   }
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = count[i] > 0 ? sum[i] / count[i] : 0;
   return sum;
+}
+
+std::vector<double> partition_of(const FrameBody& body) {
+  if (body.partition.size() == body.element_count()) return body.partition;
+  geometry::Mesh mesh;
+  mesh.tetrahedra = body.tetrahedra;
+  if (body.dimension == 2) mesh.triangles = body.triangles;
+  int last = -1;
+  for (const auto& element : mesh.tetrahedra)
+    last = std::max(last, *std::max_element(element.begin(), element.end()));
+  for (const auto& element : mesh.triangles)
+    last = std::max(last, *std::max_element(element.begin(), element.end()));
+  mesh.vertices.assign(static_cast<std::size_t>(last + 1), Vec3::Zero());  // their number counts
+  const std::vector<int> parts = geometry::partition_for_colouring(mesh);
+  return {parts.begin(), parts.end()};
 }
 
 }  // namespace lope::program

@@ -20,7 +20,7 @@ struct FrameBody {
   int dimension = 3;
   std::vector<geometry::Triangle> triangles;  // the surface, or the body itself in 2D
   std::vector<geometry::Tetrahedron> tetrahedra;
-  std::vector<double> partition;  // per element
+  std::vector<double> partition;  // per element; empty: the run's scene did not ask for it
   Vec3 color = Vec3::Constant(0.5);
   bool obstacle = false;
   bool bounded = true;  // an obstacle with an end: belongs into the picture
@@ -72,5 +72,8 @@ class RunFrames {
 // The named field on the vertices or particles: elements' values are averaged around each vertex; "speed" is taken
 // from "velocity" where there is only that. Empty if there is none.
 std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& field);
+
+// The partition of a body's elements; found now where the run did not write it.
+std::vector<double> partition_of(const FrameBody& body);
 
 }  // namespace lope::program

@@ -62,7 +62,7 @@ class Painter {
       if (body.obstacle) {
         surface.specular = 0;
       } else if (color_by_ == "partition") {
-        surface.field = partition_colours(body);
+        surface.field = partitions_[i];
       } else if (color_by_ != "body") {
         const auto field = render::field_on(color_by_, data.bodies[i].positions.size(), body.triangles.size(),
                                             vertex_values(body, data.bodies[i], color_by_), {map_, range_.low, range_.high});
@@ -170,6 +170,9 @@ class Painter {
       if (!solids) return forward_error(solids);
       solids_ = std::move(*solids);
     }
+    if (color_by_ == "partition") {
+      for (const FrameBody& body : bodies) partitions_.push_back(partition_colours(body));
+    }
     const auto& numbers = run_.numbers();
     const std::size_t stride = std::max<std::size_t>(1, numbers.size() / 60);
     geometry::Bounds all;
@@ -239,7 +242,10 @@ class Painter {
   }
 
   static render::SurfaceField partition_colours(const FrameBody& body) {
+    const std::vector<double> part =
+        body.obstacle || body.liquid ? std::vector<double>() : partition_of(body);
     render::SurfaceField field;
+    if (part.empty()) return field;
     field.on = render::SurfaceField::On::Faces;
     field.map = render::ColourMap::Categorical;
     std::map<geometry::Triangle, double> of_face;
@@ -250,13 +256,13 @@ class Painter {
           if (a != skip) face[static_cast<std::size_t>(k++)] = body.tetrahedra[e][static_cast<std::size_t>(a)];
         }
         std::sort(face.begin(), face.end());
-        of_face[face] = body.partition[e];
+        of_face[face] = part[e];
       }
     }
     for (std::size_t t = 0; t < body.triangles.size(); ++t) {
       geometry::Triangle face = body.triangles[t];
       std::sort(face.begin(), face.end());
-      field.values.push_back(static_cast<float>(body.dimension == 3 ? of_face[face] : body.partition[t]));
+      field.values.push_back(static_cast<float>(body.dimension == 3 ? of_face[face] : part[t]));
     }
     return field;
   }
@@ -264,6 +270,7 @@ class Painter {
   const RunFrames& run_;
   const scene::Scene& scene_;
   std::string color_by_, unit_;
+  std::vector<render::SurfaceField> partitions_;  // per body, where that is what the colours show
   render::PictureOptions options_;
   bool edges_ = false, flat_ = false, particles_ = false;
   SceneSolids solids_;

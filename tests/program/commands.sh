@@ -69,6 +69,7 @@ expect 0 "$lope" render run --frame 2 --size 160x90 --samples 1
 says "run/pictures/frame_000002.png"
 exists run/pictures/frame_000002.png
 expect 0 "$lope" render run --size 160x90 --samples 1 --color-by stress --edges
+expect 0 "$lope" render run --frame 2 --size 160x90 --samples 1 --color-by partition
 expect 0 "$lope" render run --plots
 [ "$(ls run/pictures/*.svg | wc -l)" -ge 3 ] || fail "fewer than three plots"
 expect 0 "$lope" render run --movie --size 160x90 --samples 1

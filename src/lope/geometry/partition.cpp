@@ -1,5 +1,7 @@
 #include <lope/geometry/partition.h>
 
+#include <algorithm>
+
 #include <metis.h>
 
 namespace lope::geometry {
@@ -38,6 +40,12 @@ Expected<std::vector<int>> partition_elements(const Mesh& mesh, int parts) {
     return environment_error("no memory to divide a mesh of {} elements", count);
   if (status != METIS_OK) return input_error("METIS could not divide the mesh into {} parts", parts);
   return std::vector<int>(part_of_element.begin(), part_of_element.end());
+}
+
+std::vector<int> partition_for_colouring(const Mesh& mesh) {
+  const std::size_t count = mesh.tetrahedra.empty() ? mesh.triangles.size() : mesh.tetrahedra.size();
+  const int parts = static_cast<int>(std::max<std::size_t>(1, count / 2000));
+  return partition_elements(mesh, parts).value_or(std::vector<int>(count, 0));
 }
 
 }  // namespace lope::geometry

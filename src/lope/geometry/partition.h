@@ -15,4 +15,7 @@ namespace lope::geometry {
 // memory.
 Expected<std::vector<int>> partition_elements(const Mesh& mesh, int parts);
 
+// What the colouring "partition" shows: parts of about 2000 elements, or one part where METIS fails.
+std::vector<int> partition_for_colouring(const Mesh& mesh);
+
 }  // namespace lope::geometry

@@ -160,14 +160,6 @@ std::vector<std::int32_t> flat(const std::vector<std::array<int, corners>>& elem
   return result;
 }
 
-// About 2000 elements a part: what the colouring "partition" shows.
-std::vector<std::int32_t> partition_field(const geometry::Mesh& mesh, int dimension) {
-  const std::size_t count = dimension == 3 ? mesh.tetrahedra.size() : mesh.triangles.size();
-  const int parts = static_cast<int>(std::max<std::size_t>(1, count / 2000));
-  const auto part = geometry::partition_elements(mesh, parts);
-  return part ? std::vector<std::int32_t>(part->begin(), part->end()) : std::vector<std::int32_t>(count, 0);
-}
-
 // The surfaces of the obstacles that are drawn, at time 0. Floors are not: the picture's ground is there.
 struct DrawnObstacle {
   std::size_t number = 0;
@@ -234,6 +226,11 @@ const char* draw_name(ObstacleSettings::Draw draw) {
   return "solid";
 }
 
+bool wanted(const Scene& scene, const std::string& field) {
+  const auto& fields = scene.output.fields;
+  return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
 io::Frame topology(const Scene& scene, const step::Model& model) {
   io::Frame frame;
   frame.data.metadata["scene"] = scene.name;
@@ -244,7 +241,8 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
     const std::string name = solid.name + "/";
     frame.data.add(name + "triangles", {surface.size(), 3}, flat(surface));
     if (solid.dimension == 3) frame.data.add(name + "tetrahedra", {mesh.tetrahedra.size(), 4}, flat(mesh.tetrahedra));
-    frame.data.add(name + "element/partition", partition_field(mesh, solid.dimension));
+    if (wanted(scene, "partition"))
+      frame.data.add(name + "element/partition", geometry::partition_for_colouring(mesh));
     const Vec3& color = scene.bodies[i].color;
     frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
     frame.data.metadata[name + "dimension"] = std::to_string(solid.dimension);
@@ -262,11 +260,6 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
   }
   if (scene.liquid) add_topology(*scene.liquid, model.liquid->description, frame);
   return frame;
-}
-
-bool wanted(const Scene& scene, const std::string& field) {
-  const auto& fields = scene.output.fields;
-  return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 
 std::vector<float> positions(const DrawnObstacle& obstacle, const step::Model& model, double time) {

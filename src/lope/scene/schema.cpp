@@ -675,12 +675,13 @@ std::vector<Key> make_schema() {
   keys.push_back(number("solver.epsilon")
                      .within(positive)
                      .says("Tolerance of the other three tests. Default: 1e-5, 1e-7 and 1e-3."));
-  keys.push_back(
-      choice("solver.start", {"best", "inertia", "rescue"})
-          .by_default("\"best\"")
-          .says("Where a step's minimisation starts: the best of three guesses (OPT §3.1), where inertia alone would lead "
-                "(DOT), or the best of the three and of every body's rest shape placed nearest to where the body is, which "
-                "helps bodies that start torn to pieces."));
+  keys.push_back(choice("solver.start", {"best", "inertia", "rescue"})
+                     .by_default("\"best\"")
+                     .says("Where a step's minimisation starts: the best of four guesses (OPT §3.1), where "
+                           "inertia alone would lead "
+                           "(DOT), or the best of the four and of every body's rest shape placed nearest to "
+                           "where the body is, which "
+                           "helps bodies that start torn to pieces."));
   keys.push_back(integer("solver.max_iterations")
                      .within(at_least_one)
                      .by_default("500")

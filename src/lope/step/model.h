@@ -79,11 +79,10 @@ struct Liquid {
 
 // Where a step's minimisation starts.
 enum class InitialGuess {
-  Best,     // the one of smallest energy among the current positions, inertia alone and explicit Euler (OPT
-            // §3.1)
+  Best,  // the one of smallest energy among four: the current positions, x + hv, x̂ and explicit Euler (OPT §3.1)
   Inertia,  // x̂, where the nodes would go without internal forces (DOT)
-  Rescue,   // as Best, with each body's rest shape, placed nearest to its current positions, as a further guess: for
-            // bodies that start torn to pieces
+  Rescue,  // as Best, with each body's rest shape, placed nearest to its current positions, as a further guess: for
+           // bodies that start torn to pieces
 };
 
 struct SolverChoice {

@@ -1,18 +1,19 @@
 // A run that is stopped and resumed through its files, once or after every few steps, leaves the same bytes
-// as a run in one go: frames, checkpoint, statistics (but for the timings).
+// as a run in one go: frames, checkpoint, statistics (but for the timings). In contact, after any step.
 #include <lope/io/checkpoint.h>
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/json_lines.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <random>
 
+#include "stopped_run.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include "stopped_run.h"
 
 namespace lope::golden {
 namespace {
@@ -67,32 +68,33 @@ pin = true
 
 constexpr std::int64_t all_steps = 20;
 
-class Resume : public testing::TestWithParam<std::tuple<std::string, std::string>> {
- protected:
-  void SetUp() override {
+// Runs of one scene, each in a folder of its own.
+class Runs {
+ public:
+  Runs(const char* scene_text, const std::vector<std::string>& overrides) {
     folder_ = fs::path(testing::TempDir()) / fmt::format("lope_resume_{:08x}", std::random_device()());
-    const auto [scheme, method] = GetParam();
-    const auto loaded = scene::load_scene_text(
-        text, "resume.toml",
-        {fmt::format("time.scheme={}", scheme), fmt::format("solver.method={}", method)});
-    ASSERT_TRUE(loaded) << loaded.error().message;
-    scene_ = *loaded;
-    const auto built = scene::build_model(scene_);
-    ASSERT_TRUE(built) << built.error().message;
-    model_ = *built;
-    ASSERT_EQ(scene::step_count(scene_, model_), all_steps);
+    scene_ = scene::load_scene_text(scene_text, "resume.toml", overrides).value();
+    model_ = scene::build_model(scene_).value();
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  ~Runs() { fs::remove_all(folder_); }
+  Runs(const Runs&) = delete;
+  Runs& operator=(const Runs&) = delete;
+
+  const scene::Scene& scene() const { return scene_; }
+  const step::Model& model() const { return model_; }
+  const fs::path& folder() const { return folder_; }
+  std::int64_t steps() const { return scene::step_count(scene_, model_); }
 
   // Runs or goes on, at most this many steps.
-  scene::RunSummary run(const char* name, bool resume, std::int64_t at_most = all_steps) {
+  scene::RunSummary run(const std::string& name, bool resume,
+                        std::int64_t at_most = std::numeric_limits<std::int64_t>::max()) const {
     return run_some(scene_, model_, folder_ / name, resume, at_most);
   }
 
-  void expect_same_results(const char* one, const char* other) const {
+  void expect_same_results(const std::string& one, const std::string& other) const {
     const fs::path a = folder_ / one, b = folder_ / other;
     const auto numbers = io::frame_numbers(a / "frames");
-    ASSERT_EQ(numbers.size(), 11u);
+    ASSERT_EQ(std::ssize(numbers), 1 + steps() / scene::steps_per_frame(scene_, model_));
     ASSERT_EQ(numbers, io::frame_numbers(b / "frames"));
     for (const std::int64_t number : numbers) {
       EXPECT_EQ(io::read_file(io::frame_path(a / "frames", number)).value(),
@@ -103,10 +105,6 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
     EXPECT_EQ(io::read_file(a / "scene.toml").value(), io::read_file(b / "scene.toml").value());
     EXPECT_EQ(timeless_statistics(a), timeless_statistics(b));
   }
-
-  fs::path folder_;
-  scene::Scene scene_;
-  step::Model model_;
 
  private:
   static void expect_same_checkpoints(const fs::path& a, const fs::path& b) {
@@ -120,9 +118,9 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
     EXPECT_EQ(io::read_file(a).value(), io::read_file(b).value());
   }
 
-  static nlohmann::json timeless_statistics(const fs::path& directory) {
+  nlohmann::json timeless_statistics(const fs::path& directory) const {
     nlohmann::json result = io::read_json_lines(directory / "stats.jsonl").value();
-    EXPECT_EQ(result.size(), static_cast<std::size_t>(all_steps));
+    EXPECT_EQ(result.size(), static_cast<std::size_t>(steps()));
     for (auto& line : result) {
       line.erase("seconds");
       for (auto& island : line["islands"]) {
@@ -132,6 +130,18 @@ class Resume : public testing::TestWithParam<std::tuple<std::string, std::string
     }
     return result;
   }
+
+  fs::path folder_;
+  scene::Scene scene_;
+  step::Model model_;
+};
+
+class Resume : public testing::TestWithParam<std::tuple<std::string, std::string>>, public Runs {
+ protected:
+  Resume()
+      : Runs(text, {fmt::format("time.scheme={}", std::get<0>(GetParam())),
+                    fmt::format("solver.method={}", std::get<1>(GetParam()))}) {}
+  void SetUp() override { ASSERT_EQ(steps(), all_steps); }
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Resume,
@@ -165,9 +175,9 @@ TEST_P(Resume, LeavesTheSameBytesAsARunInOneGo) {
 TEST_P(Resume, DropsWhatIsNewerThanTheCheckpoint) {
   run("straight", false);
   run("crashed", false, 6);
-  const std::string checkpoint = io::read_file(folder_ / "crashed/checkpoint.h5").value();
+  const std::string checkpoint = io::read_file(folder() / "crashed/checkpoint.h5").value();
   run("crashed", true, 5);
-  ASSERT_TRUE(io::write_file(folder_ / "crashed/checkpoint.h5", checkpoint));
+  ASSERT_TRUE(io::write_file(folder() / "crashed/checkpoint.h5", checkpoint));
   run("crashed", true);
   expect_same_results("straight", "crashed");
 }
@@ -182,28 +192,126 @@ TEST_P(Resume, OfACompleteRunDoesNothing) {
 // A checkpoint of another scene is refused before anything in the directory changes.
 TEST_P(Resume, RefusesACheckpointOfAnotherScene) {
   run("other", false, 4);
-  const std::string statistics = io::read_file(folder_ / "other/stats.jsonl").value();
+  const std::string statistics = io::read_file(folder() / "other/stats.jsonl").value();
   const auto refusal = [&](const step::Model& model) {
     scene::RunOptions options;
-    options.directory = folder_ / "other";
+    options.directory = folder() / "other";
     options.resume = true;
-    const auto summary = scene::run_scene(scene_, model, options);
+    const auto summary = scene::run_scene(scene(), model, options);
     return summary ? "accepted" : summary.error().message;
   };
-  step::Model other = model_;
+  step::Model other = model();
   other.solids[0].handles[0].vertices.pop_back();
   EXPECT_NE(refusal(other).find("handle 0 of body 'bar' holds 9 vertices"), std::string::npos)
       << refusal(other);
-  other = model_;
+  other = model();
   other.solids[1].handles.clear();
   EXPECT_NE(refusal(other).find("body 'flap' has 1 handles"), std::string::npos) << refusal(other);
-  other = model_;
+  other = model();
   std::swap(other.solids[0].mesh, other.solids[1].mesh);
   EXPECT_NE(refusal(other).find("vertices in the saved state"), std::string::npos) << refusal(other);
-  other = model_;
+  other = model();
   other.solids.pop_back();
   EXPECT_NE(refusal(other).find("has 2 bodies"), std::string::npos) << refusal(other);
-  EXPECT_EQ(io::read_file(folder_ / "other/stats.jsonl").value(), statistics);
+  EXPECT_EQ(io::read_file(folder() / "other/stats.jsonl").value(), statistics);
+}
+
+// A soft block is thrown upon the ground and hit by a ball; all obstacles are constraints, so that methods
+// keep their models in contact.
+constexpr const char* thrown = R"(
+[time]
+step = "1/24 s"
+duration = "0.5 s"
+[output]
+formats = []
+[[body]]
+name = "block"
+shape = { box = { size = [0.6, 0.6, 0.6], lattice = [5, 5, 5] } }
+material = { young = "40 kPa", poisson = 0.4, density = 1000 }
+velocity = [0.5, -5, 0]
+[[obstacle]]
+name = "ground"
+shape = { half_space = { point = [0, -0.4, 0], normal = [0, 1, 0] } }
+friction = 0.3
+[[obstacle]]
+name = "ball"
+shape = { sphere = { radius = 0.2, center = [-1, -0.2, 0] } }
+move = { velocity = [3, 0, 0] }
+)";
+
+// Two blocks fall upon each other and upon obstacles that push them out; nothing is kept.
+constexpr const char* stacked = R"(
+[time]
+step = "1/24 s"
+duration = "0.4 s"
+[output]
+formats = []
+[contact]
+friction = 0.3
+[[body]]
+name = "lower"
+shape = { box = { size = [0.4, 0.4, 0.4], lattice = [4, 4, 4] } }
+material = { young = "100 kPa", poisson = 0.3, density = 1000 }
+velocity = [0, -1, 0]
+self_contact = true
+[[body]]
+name = "upper"
+shape = { box = { min = [-0.15, 0.25, -0.18], max = [0.25, 0.65, 0.22], lattice = [4, 4, 4] } }
+material = { young = "50 kPa", poisson = 0.3, density = 1000 }
+velocity = [0, -3, 0]
+self_contact = true
+[[obstacle]]
+name = "ground"
+shape = { half_space = { point = [0, -0.25, 0], normal = [0, 1, 0] } }
+contact = "penalty"
+friction = 0.4
+)";
+
+struct Touching {
+  const char* name;
+  const char* text;
+  const char* method;
+};
+
+class ResumeInContact : public testing::TestWithParam<Touching> {};
+
+INSTANTIATE_TEST_SUITE_P(All, ResumeInContact,
+                         testing::Values(Touching{"thrown_newton", thrown, "newton"},
+                                         Touching{"thrown_dot", thrown, "dot"},
+                                         Touching{"thrown_newton_pcg", thrown, "newton-pcg"},
+                                         Touching{"thrown_gast15", thrown, "gast15"},
+                                         Touching{"stacked_newton", stacked, "newton"},
+                                         Touching{"stacked_dot", stacked, "dot"},
+                                         Touching{"stacked_gast15", stacked, "gast15"},
+                                         Touching{"stacked_lbfgs_h", stacked, "lbfgs-h"}),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+TEST_P(ResumeInContact, AfterAnyStepLeavesTheSameBytes) {
+  const Runs runs(GetParam().text, {fmt::format("solver.method={}", GetParam().method)});
+  runs.run("straight", false);
+  for (std::int64_t step = 1; step < runs.steps(); ++step) {
+    SCOPED_TRACE(testing::Message() << "stopped after step " << step);
+    const std::string name = fmt::format("after_{}", step);
+    EXPECT_TRUE(runs.run(name, false, step).interrupted);
+    runs.run(name, true);
+    runs.expect_same_results("straight", name);
+  }
+}
+
+// Dividing a mesh takes time: only a scene that asks for the colouring gets it.
+TEST(Topology, HoldsAPartitionWhereItIsAskedFor) {
+  for (const char* colour : {"body", "partition"}) {
+    const Runs runs(text,
+                    {fmt::format("render.color_by={}", colour), "body.flap.shape.box.lattice=[24, 8, 8]"});
+    runs.run("run", false, 1);
+    const auto frame = io::read_frame(io::topology_path(runs.folder() / "run/frames"));
+    ASSERT_TRUE(frame);
+    const auto* parts = frame->data.values<std::int32_t>("flap/element/partition");
+    ASSERT_EQ(parts != nullptr, std::string(colour) == "partition");
+    if (!parts) continue;
+    EXPECT_EQ(parts->size(), runs.model().solids[1].mesh.tetrahedra.size());
+    EXPECT_GT(*std::max_element(parts->begin(), parts->end()), 0) << "a mesh of this size has several parts";
+  }
 }
 
 }  // namespace

@@ -40,7 +40,10 @@ class IslandObjective final : public optimize::Objective {
   int block_size() const override { return dimension_; }
   std::span<const std::uint8_t> fixed_blocks() const override { return fixed_; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
+  // Not with penalties, whose obstacles move from step to step, nor with contact between bodies.
   bool keeps_its_hessian() const override;
+  std::vector<double> choices() const override { return constraints_.choices(); }
+  void choose(std::span<const double> choices) override { constraints_.choose(choices); }
 
   bool begin_iteration() override;
   bool settle() override;

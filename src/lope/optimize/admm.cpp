@@ -31,7 +31,8 @@ class AdmmPd::Run {
         options_(options),
         tolerance_(resolved_tolerance(options.stopping, objective)),
         recorder_(options, tolerance_) {
-    for (auto* work : {&my_.gradient_, &my_.right_, &my_.step_, &my_.best_}) work->resize(objective.size());
+    for (auto* work : {&my_.gradient_, &my_.right_, &my_.step_}) work->resize(objective.size());
+    my_.best_.assign(x.begin(), x.end());
     for (auto* work : {&my_.reduced_, &my_.target_, &my_.local_, &my_.multiplier_})
       work->assign(split.reduced_size(), 0.0);
     const auto blocks = objective.size() / static_cast<std::size_t>(objective.block_size());

@@ -63,6 +63,10 @@ bool is_local(InverseKind kind) {
 
 }  // namespace
 
+KeptModel model_at(std::span<const double> x, const Objective& objective) {
+  return {{x.begin(), x.end()}, objective.choices()};
+}
+
 int subdomain_count(const InverseOptions& options, std::size_t blocks) {
   if (options.subdomains > 0) return options.subdomains;
   const double wanted = static_cast<double>(blocks) / options.subdomain_size;

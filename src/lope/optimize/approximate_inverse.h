@@ -4,7 +4,7 @@
 
 #include <lope/linalg/preconditioner.h>
 #include <lope/linalg/schwarz.h>
-#include <lope/optimize/objective.h>
+#include <lope/optimize/minimizer.h>
 
 #include <memory>
 
@@ -61,6 +61,19 @@ class ApproximateInverse {
   std::size_t made_for_ = 0;                           // size of the objective
   std::uint64_t scalar_version_ = 0;
 };
+
+// A model of the Hessian at the objective's current point x, to be remembered (Minimizer::kept).
+KeptModel model_at(std::span<const double> x, const Objective& objective);
+
+// What build() returns where a kept model was built; nothing is frozen afterwards.
+template <class Build>
+auto at_kept_point(Objective& objective, const KeptModel& kept, const Build& build) {
+  objective.move_to(kept.point);
+  objective.choose(kept.choices);
+  const auto result = build();
+  objective.choose({});
+  return result;
+}
 
 // Into how many subdomains a problem of `blocks` blocks is divided.
 int subdomain_count(const InverseOptions& options, std::size_t blocks);

@@ -22,52 +22,49 @@ class Lbfgs::Run final : public DescentRun {
       pair.s.resize(objective.size());
       pair.y.resize(objective.size());
     }
-    if (!my_.lbfgs_.keep_between || !my_.inverse_ready_) build_at_reference();
+    if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) {
+      my_.kept_.reset();
+      build_at_reference();
+    }
   }
 
   // How D served, for the next minimisation.
   void judge(const MinimizerSummary& summary) {
-    if (my_.fresh_iterations_ == 0) {
-      my_.fresh_iterations_ = summary.iterations;
-    } else if (summary.iterations > 2 * my_.fresh_iterations_ + 2) {
-      my_.inverse_ready_ = false;
+    if (!keeps() || !my_.inverse_ready_) {
+      my_.kept_.reset();
+    } else if (fresh_) {
+      fresh_->iterations = summary.iterations;
+      my_.kept_ = std::move(fresh_);
+    } else if (summary.iterations > 2 * my_.kept_->iterations + 2) {
+      my_.kept_.reset();
     }
   }
 
  private:
+  bool keeps() const { return my_.lbfgs_.keep_between && objective_.keeps_its_hessian(); }
+
   void build_at_reference() {
+    const linalg::ConstVector at = options_.reference.empty() ? linalg::ConstVector(x_) : options_.reference;
     if (my_.inverse_.uses_hessian() || my_.lbfgs_.quadratic_first_step) {
       const ScopedTimer timer(recorder_.timings().evaluate);
-      objective_.move_to(options_.reference.empty() ? linalg::ConstVector(x_) : options_.reference);
+      objective_.move_to(at);
       objective_.begin_iteration();
     }
-    build_inverse();
+    build_inverse(at);
   }
 
   // At the objective's current point.
-  void build_inverse() {
-    my_.fresh_iterations_ = 0;
+  void build_inverse(linalg::ConstVector point) {
     last_renewal_ = recorder_.iterations();
-    if (!my_.inverse_.uses_hessian() && !my_.lbfgs_.quadratic_first_step) {
-      const ScopedTimer timer(recorder_.timings().factorize);
-      my_.inverse_ready_ = my_.inverse_.renew(objective_);
-      return;
-    }
-    const linalg::BlockMatrix* hessian = nullptr;
-    {
-      const ScopedTimer timer(recorder_.timings().hessian);
-      hessian = &objective_.hessian(HessianKind::Projected);
-      if (my_.lbfgs_.quadratic_first_step) my_.model_ = *hessian;
-    }
-    const ScopedTimer timer(recorder_.timings().factorize);
-    my_.inverse_ready_ = my_.inverse_.renew(objective_, *hessian);
+    my_.inverse_ready_ = my_.build(objective_, recorder_.timings());
+    if (keeps()) fresh_ = std::make_shared<KeptModel>(model_at(point, objective_));
   }
 
   Verdict find_direction() override {
     remember_pair();
     if (my_.lbfgs_.renew_after > 0 && recorder_.iterations() - last_renewal_ >= my_.lbfgs_.renew_after &&
         my_.inverse_.uses_hessian()) {
-      build_inverse();
+      build_inverse(x_);
       first_ = last_;
       replaced_ = false;
     }
@@ -177,12 +174,38 @@ class Lbfgs::Run final : public DescentRun {
   }
 
   Lbfgs& my_;
+  std::shared_ptr<KeptModel> fresh_;  // of the D that was built in this minimisation, if it is to be kept
   int last_renewal_ = 0;      // iteration
   int first_ = 0, last_ = 0;  // the pairs in use
   double last_step_ = 0;      // found by the last line search
   bool newton_ = false;       // the direction is a Newton direction
   bool replaced_ = false;     // block Jacobi stands for D
 };
+
+// D, and H for the first steps of line searches, at the objective's current point.
+bool Lbfgs::build(Objective& objective, MinimizerTimings& timings) {
+  if (!inverse_.uses_hessian() && !lbfgs_.quadratic_first_step) {
+    const ScopedTimer timer(timings.factorize);
+    return inverse_.renew(objective);
+  }
+  const linalg::BlockMatrix* hessian = nullptr;
+  {
+    const ScopedTimer timer(timings.hessian);
+    hessian = &objective.hessian(HessianKind::Projected);
+    if (lbfgs_.quadratic_first_step) model_ = *hessian;
+  }
+  const ScopedTimer timer(timings.factorize);
+  return inverse_.renew(objective, *hessian);
+}
+
+void Lbfgs::recall(Objective& objective, const KeptModelPtr& kept) {
+  if (kept == kept_) return;
+  kept_.reset();
+  if (!kept || !lbfgs_.keep_between || !objective.keeps_its_hessian()) return;
+  MinimizerTimings not_of_a_minimisation;
+  inverse_ready_ = at_kept_point(objective, *kept, [&] { return build(objective, not_of_a_minimisation); });
+  if (inverse_ready_) kept_ = kept;
+}
 
 MinimizerSummary Lbfgs::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
   Run run(*this, objective, x, options);

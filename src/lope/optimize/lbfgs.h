@@ -1,20 +1,28 @@
-// L-BFGS with an initialiser: limited-memory BFGS (Nocedal & Wright 2006, Alg. 7.4) in which an approximate inverse D
-// of the Hessian, built once per minimisation, stands between the two loops (DOT §4.1, Alg. 1; HOT Alg. 3).
+// L-BFGS with an initialiser: limited-memory BFGS (Nocedal & Wright 2006, Alg. 7.4) in which an approximate
+// inverse D of the Hessian, built once per minimisation, stands between the two loops (DOT §4.1, Alg. 1; HOT
+// Alg. 3).
 //
 // Which D makes which method: Cholesky factor LBFGS-H, scalar Laplacian LBFGS-PD, subdomains DOT, and so on
 // (approximate_inverse.h). D is taken at options.reference, the beginning of the time step in a simulation.
-// - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped; if −D∇E is
-//   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi until it is
-//   renewed.
-// - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
-//   `quadratic_first_step = false` starts at 1. Deviation: not below the last step that was found, or 1, whichever is
-//   less. Where H has become too stiff a model, every search would lengthen its step again from 0.1.
-// - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step goes far, a
+// - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped;
+// if −D∇E is
+//   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi
+//   until it is renewed.
+// - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq.
+// 14);
+//   `quadratic_first_step = false` starts at 1. Deviation: not below the last step that was found, or 1,
+//   whichever is less. Where H has become too stiff a model, every search would lengthen its step again from
+//   0.1.
+// - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step
+// goes far, a
 //   model from its beginning may be of no use. Deviation from the papers.
-// - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons.
-// - With the displacement test a short direction only says that the end may be near; the test itself is a CG solve with
-//   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is the next
-//   direction, a Newton direction: deviation from the papers.
+// - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons, where
+// the objective
+//   allows it.
+// - With the displacement test a short direction only says that the end may be near; the test itself is a CG
+// solve with
+//   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is
+//   the next direction, a Newton direction: deviation from the papers.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -39,6 +47,8 @@ class Lbfgs final : public Minimizer {
   explicit Lbfgs(const LbfgsOptions& options) : lbfgs_(options), inverse_(options.inverse) {}
   MinimizerSummary minimize(Objective& objective, std::span<double> x,
                             const MinimizerOptions& options) override;
+  KeptModelPtr kept() const override { return kept_; }
+  void recall(Objective& objective, const KeptModelPtr& kept) override;
 
  private:
   class Run;
@@ -46,10 +56,12 @@ class Lbfgs final : public Minimizer {
     std::vector<double> s, y;  // differences of iterates and of gradients
     double ys = 0;             // yᵀs
   };
+  bool build(Objective& objective, MinimizerTimings& timings);
+
   LbfgsOptions lbfgs_;
+  KeptModelPtr kept_;  // what D is made of, if that may outlast the minimisation
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
-  int fresh_iterations_ = 0;  // of the first minimisation with the present D
   linalg::BlockJacobi jacobi_;
   std::optional<linalg::BlockMatrix> model_;  // H, for the first step of line searches
   linalg::ConjugateGradient cg_;

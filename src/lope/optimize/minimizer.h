@@ -85,21 +85,33 @@ struct MinimizerSummary {
   bool converged() const { return outcome == Outcome::Converged; }
 };
 
-// Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island. May also keep one model
-// of the Hessian with its numbers, if the objective says that this is possible (Objective::keeps_its_hessian): then the
-// point where it was built is all that a resumed simulation needs to go on with the same bits.
+// All that a minimiser may remember from one minimisation to the next that has an effect on its results: of
+// which Hessian it keeps a model (a factor, a preconditioner). With the objective's weights and fixed blocks
+// as they were, the model can be built again from this, bit for bit.
+struct KeptModel {
+  std::vector<double> point;    // where it was built
+  std::vector<double> choices;  // Objective::choices() there
+  int iterations = 0;           // of the first minimisation with it, where the minimiser judges it by that
+};
+using KeptModelPtr = std::shared_ptr<const KeptModel>;  // null: nothing is kept
+
+// Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island. May also keep
+// one model of the Hessian with its numbers, if the objective says that this is possible
+// (Objective::keeps_its_hessian). What it keeps is a value that never changes and belongs to whoever owns the
+// state: kept() is saved with it, recall() brings it back. So it commits and rolls back with the state, and
+// minimisations that were broken off or belong to a state that was left behind have no effect.
 class Minimizer {
  public:
   virtual ~Minimizer() = default;
   // Starts from x and leaves the best point found in x, whatever the outcome.
   virtual MinimizerSummary minimize(Objective& objective, std::span<double> x,
                                     const MinimizerOptions& options) = 0;
-  // Where the model that the next minimisation will use was built. Empty: nothing is kept.
-  virtual std::span<const double> kept_point() const { return {}; }
-  // Builds the model at that point again.
-  virtual void restore_kept(Objective& /*objective*/, std::span<const double> /*point*/) {}
-  // To be called when the next minimisation has other weights or other fixed blocks than the last one.
-  virtual void forget() {}
+  // With what the next minimisation will begin.
+  virtual KeptModelPtr kept() const { return nullptr; }
+  // Makes the next minimisation begin with this; costs nothing if it is what kept() says. Give null when
+  // weights or fixed blocks are not those of the minimisation that left it. The objective is set up for the
+  // next minimisation; its current point is unspecified afterwards.
+  virtual void recall(Objective& /*objective*/, const KeptModelPtr& /*kept*/) {}
 };
 
 }  // namespace lope::optimize

@@ -28,9 +28,7 @@ class ProjectedNewton::Run final : public DescentRun {
  public:
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
-    if (!keeps() || my_.kept_point_.size() != objective.size()) {
-      drop_inverse();
-    }
+    if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) drop_inverse();
     for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
   }
 
@@ -101,15 +99,16 @@ class ProjectedNewton::Run final : public DescentRun {
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
-    my_.kept_point_.clear();
-    if (my_.inverse_ready_ && keeps()) my_.kept_point_.assign(x_.begin(), x_.end());
+    my_.kept_.reset();
+    if (my_.inverse_ready_ && keeps())
+      my_.kept_ = std::make_shared<const KeptModel>(model_at(x_, objective_));
     return my_.inverse_ready_;
   }
 
   // It is renewed in the next iteration, or in the next minimisation.
   void drop_inverse() {
     my_.inverse_ready_ = false;
-    my_.kept_point_.clear();
+    my_.kept_.reset();
   }
 
   bool solve_directly(const linalg::BlockMatrix& hessian) {
@@ -159,12 +158,13 @@ MinimizerSummary ProjectedNewton::minimize(Objective& objective, std::span<doubl
   return Run(*this, objective, x, options).minimize();
 }
 
-void ProjectedNewton::restore_kept(Objective& objective, std::span<const double> point) {
-  objective.move_to(point);
-  objective.begin_iteration();
-  inverse_ready_ = inverse_.renew(objective);
-  kept_point_.assign(point.begin(), point.end());
-  if (!inverse_ready_) kept_point_.clear();
+void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
+  if (kept == kept_) return;
+  kept_.reset();
+  inverse_ready_ = false;
+  if (!kept || !newton_.keep_between || !objective.keeps_its_hessian()) return;
+  inverse_ready_ = at_kept_point(objective, *kept, [&] { return inverse_.renew(objective); });
+  if (inverse_ready_) kept_ = kept;
 }
 
 MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x,

@@ -7,7 +7,7 @@
 // Deviations from PN as the papers use it:
 // - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than
 //   `kept_iterations`; another preconditioner is kept, unless `renew_always`, until a solve takes more than
-//   `slow_iterations`. With `keep_between` it also serves the next minimisations (Minimizer::kept_point).
+//   `slow_iterations`. With `keep_between` it also serves the next minimisations (Minimizer::kept).
 // - Where CG only looks for a direction, it multiplies by a single-precision copy of the Hessian.
 // - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
 //   it is trustworthy it is also the search direction, which restores quadratic convergence where projection
@@ -42,14 +42,13 @@ class ProjectedNewton final : public Minimizer {
       : newton_(options), inverse_(options.inverse) {}
   MinimizerSummary minimize(Objective& objective, std::span<double> x,
                             const MinimizerOptions& options) override;
-  std::span<const double> kept_point() const override { return kept_point_; }
-  void restore_kept(Objective& objective, std::span<const double> point) override;
-  void forget() override { kept_point_.clear(); }
+  KeptModelPtr kept() const override { return kept_; }
+  void recall(Objective& objective, const KeptModelPtr& kept) override;
 
  private:
   class Run;
   ProjectedNewtonOptions newton_;
-  std::vector<double> kept_point_;
+  KeptModelPtr kept_;  // what inverse_ is made of, if that may outlast the minimisation
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
   linalg::RoundedMatrix rounded_;

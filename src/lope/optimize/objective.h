@@ -69,9 +69,14 @@ class Objective {
     return std::numeric_limits<double>::infinity();
   }
   virtual const CharacteristicScales& scales() const = 0;
-  // Whether the Hessian at a point is the same function of the point in all minimisations with the same weights and fixed
-  // blocks, so that a model of it may be kept from one to the next.
+  // Whether the Hessian is the same function of the point and of choices() in all minimisations with the same
+  // weights and fixed blocks, so that a model of it may be kept from one to the next.
   virtual bool keeps_its_hessian() const { return false; }
+  // What begin_iteration() froze, as numbers: all of it that the Hessian depends on.
+  virtual std::vector<double> choices() const { return {}; }
+  // Brings back what choices() said, as far as the Hessian is concerned, until the next begin_iteration().
+  // Empty: nothing is frozen.
+  virtual void choose(std::span<const double> /*choices*/) {}
 
   // What approximate inverses of the Hessian may use (approximate_inverse.h). They may be called at any point.
 

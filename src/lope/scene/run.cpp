@@ -365,9 +365,15 @@ io::NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "previous_x", body.previous_x);
     arrays.add(name + "previous_v", body.previous_v);
     arrays.add(name + "a", body.a);
-    arrays.add(name + "model_x", body.model_x);
     arrays.add(name + "handles", std::vector<std::int64_t>{static_cast<std::int64_t>(body.anchors.size())});
     for (std::size_t j = 0; j < body.anchors.size(); ++j) arrays.add(fmt::format("{}anchor{}", name, j), body.anchors[j]);
+  }
+  for (std::size_t k = 0; k < state.kept.size(); ++k) {
+    const optimize::KeptModel kept = state.kept[k] ? *state.kept[k] : optimize::KeptModel();
+    const std::string name = fmt::format("island{}/", k);
+    arrays.add(name + "model_point", kept.point);
+    arrays.add(name + "model_choices", kept.choices);
+    arrays.add(name + "model_iterations", std::vector<std::int64_t>{kept.iterations});
   }
   if (state.liquid) add_liquid(*state.liquid, arrays);
   return arrays;
@@ -439,6 +445,14 @@ matter::liquid::State read_liquid(StateReader& reader) {
   return liquid;
 }
 
+optimize::KeptModelPtr read_kept(StateReader& reader, const std::string& name) {
+  optimize::KeptModel kept;
+  kept.point = reader.numbers(name + "model_point");
+  kept.choices = reader.numbers(name + "model_choices");
+  kept.iterations = static_cast<int>(reader.single<std::int64_t>(name + "model_iterations"));
+  return kept.point.empty() ? nullptr : std::make_shared<const optimize::KeptModel>(std::move(kept));
+}
+
 }  // namespace
 
 Expected<void> write_state(const step::State& state, const fs::path& path) { return io::write_checkpoint(to_arrays(state), path); }
@@ -460,12 +474,15 @@ Expected<step::State> read_state(const fs::path& path) {
     body.previous_x = reader.numbers(name + "previous_x");
     body.previous_v = reader.numbers(name + "previous_v");
     body.a = reader.numbers(name + "a");
-    body.model_x = reader.numbers(name + "model_x");
     const auto handles = std::clamp<std::int64_t>(reader.single<std::int64_t>(name + "handles"), 0, 1 << 20);
     for (std::int64_t j = 0; j < handles && reader.result(); ++j) {
       body.anchors.push_back(reader.numbers(fmt::format("{}anchor{}", name, j)));
     }
     state.bodies.push_back(std::move(body));
+  }
+  for (std::string name = "island0/"; reader.has(name + "model_point");
+       name = fmt::format("island{}/", state.kept.size())) {
+    state.kept.push_back(read_kept(reader, name));
   }
   if (reader.has("liquid/dimension")) state.liquid = read_liquid(reader);
   if (const auto complete = reader.result(); !complete) return forward_error(complete);
@@ -615,7 +632,6 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
       summary.interrupted = true;
       break;
     }
-    const step::State before = simulation.state();
     const step::StepReport report = simulation.advance();
     if (report.interrupted) {
       summary.interrupted = true;
@@ -628,12 +644,10 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     }
     if (!report.converged()) {
       if (summary.unconverged_steps.empty()) {
-        const auto culprit =
-            std::find_if(report.islands.begin(), report.islands.end(),
-                         [](const step::IslandReport& island) { return !island.solve.converged(); });
-        summary.first_reason = culprit == report.islands.end()
-                                   ? fmt::format("liquid '{}': {}", model.liquid->name, report.liquid->reason)
-                                   : fmt::format("{}: {}", bodies_text(*culprit, model), culprit->solve.reason);
+        const step::IslandReport* culprit = report.culprit();
+        summary.first_reason =
+            culprit ? fmt::format("{}: {}", bodies_text(*culprit, model), culprit->solve.reason)
+                    : fmt::format("liquid '{}': {}", model.liquid->name, report.liquid->reason);
       }
       summary.unconverged_steps.push_back(report.step);
     }
@@ -648,7 +662,8 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     if (!written) {
       // The disk is full, most likely. A checkpoint of the last step whose results are all written may still fit;
       // otherwise the earlier one stands. Going on from either repeats what is missing.
-      if (const auto last = save(before); !last) log_warning("{}", last.error().message);
+      simulation.take_back();
+      if (const auto last = save(simulation.state()); !last) log_warning("{}", last.error().message);
       return forward_error(written);
     }
     if (options.on_step) {

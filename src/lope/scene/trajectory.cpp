@@ -199,6 +199,7 @@ Expected<Replay> replay(const step::Model& model, const Trajectory& trajectory, 
   for (std::int64_t i = 1; i <= steps; ++i) {
     auto after = read_state(trajectory.state_file(i));
     if (!after) return forward_error(after);
+    before->kept = simulation.state().kept;  // a method goes on with what it remembers itself
     if (const auto fits = simulation.restore(std::move(*before)); !fits) return forward_error(fits);
     const step::StepReport report = simulation.advance();
     result.steps.push_back(sum_of_solves(report));

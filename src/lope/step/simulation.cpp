@@ -74,9 +74,18 @@ struct Simulation::Body {
   Scheme scheme = Scheme::BackwardEuler;
   std::vector<std::uint8_t> fixed;
   std::vector<double> scripted_x;     // positions at the end of the step where fixed
-  BodyState next;                     // becomes the state when the step is accepted
+  std::span<const double> start_a;    // accelerations at its beginning: the state's, or released_a
+  std::vector<double> released_a;
+  std::vector<std::pair<std::size_t, std::vector<double>>>
+      taken;                          // handles that take hold, and their anchors
+  StepEnd end;                        // becomes the state when the step is accepted
   std::vector<double> contact_force;  // of the last step, interleaved, newtons
+  bool led_to_state = false;          // all of this belongs to the step that led to the state
   std::vector<double> work;
+
+  void swap_anchors(BodyState& state) {
+    for (auto& [handle, anchor] : taken) state.anchors[handle].swap(anchor);
+  }
 };
 
 struct Simulation::Island {
@@ -86,6 +95,18 @@ struct Simulation::Island {
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer;
+
+  bool fits(std::span<const double> choices) const {
+    return joint ? joint->constraints().fits(choices) : choices.empty();
+  }
+};
+
+// What the last step replaced in the state, but for what bodies and the other liquid hold.
+struct Simulation::Past {
+  double time = 0;
+  std::int64_t step = 0;
+  double previous_h = 0;
+  std::vector<optimize::KeptModelPtr> kept;
 };
 
 // The obstacles of the step that is being taken, by kind; `number`: their places in the model.
@@ -101,6 +122,16 @@ bool StepReport::converged() const {
   return accepted && (!liquid || liquid->converged) &&
          std::all_of(islands.begin(), islands.end(),
                      [](const IslandReport& island) { return island.solve.converged(); });
+}
+
+const IslandReport* StepReport::culprit() const {
+  const auto did_not = [this](const IslandReport& island) {
+    return accepted ? !island.solve.converged()
+                    : island.solve.outcome == optimize::Outcome::Failed ||
+                          island.solve.outcome == optimize::Outcome::Interrupted;
+  };
+  const auto found = std::find_if(islands.begin(), islands.end(), did_not);
+  return found == islands.end() ? nullptr : &*found;
 }
 
 Simulation::Simulation(const Model& model) : model_(model), obstacles_(std::make_unique<MovedObstacles>()) {
@@ -193,6 +224,7 @@ void Simulation::make_islands() {
       island->joint->add(*island->self_contact);
     }
   }
+  state_.kept.resize(islands_.size());
   use_method(model_.solver.method);
 }
 
@@ -257,7 +289,7 @@ void Simulation::free_acceleration(std::size_t body, std::span<const double> x, 
   }
 }
 
-Expected<void> Simulation::restore(State state) {
+Expected<void> Simulation::check_fit(const State& state) const {
   if (state.bodies.size() != state_.bodies.size()) {
     return input_error("the saved state has {} bodies, the scene {}", state.bodies.size(),
                        state_.bodies.size());
@@ -268,56 +300,90 @@ Expected<void> Simulation::restore(State state) {
                        state.liquid ? "has" : "has not", state_.liquid ? "has one" : "has none");
   }
   for (std::size_t i = 0; i < state.bodies.size(); ++i) {
-    const BodyState &saved = state.bodies[i], &mine = state_.bodies[i];
-    for (const auto* values : {&saved.x, &saved.v, &saved.previous_x, &saved.previous_v, &saved.a}) {
-      if (values->size() != mine.x.size()) {
-        return input_error("body '{}' has {} vertices in the saved state, not the scene's {}",
-                           model_.solids[i].name,
-                           values->size() / static_cast<std::size_t>(model_.solids[i].dimension),
-                           model_.solids[i].mesh.vertices.size());
-      }
-    }
-    if (!saved.model_x.empty() && saved.model_x.size() != mine.x.size()) {
-      return input_error("body '{}' has a kept model of another size in the saved state",
-                         model_.solids[i].name);
-    }
-    if (saved.anchors.size() != mine.anchors.size()) {
-      return input_error("body '{}' has {} handles in the saved state, not the scene's {}",
-                         model_.solids[i].name, saved.anchors.size(), mine.anchors.size());
-    }
-    for (std::size_t j = 0; j < saved.anchors.size(); ++j) {
-      const std::size_t held = saved.anchors[j].size() / 3,
-                        expected = model_.solids[i].handles[j].vertices.size();
-      if (!saved.anchors[j].empty() && saved.anchors[j].size() != 3 * expected) {
-        return input_error("handle {} of body '{}' holds {} vertices in the saved state, not the scene's {}",
-                           j, model_.solids[i].name, held, expected);
-      }
+    if (const auto fits = check_fit(i, state.bodies[i]); !fits) return fits;
+  }
+  for (std::size_t k = 0; k < std::min(state.kept.size(), islands_.size()); ++k) {
+    const optimize::KeptModel* kept = state.kept[k].get();
+    if (kept && (kept->point.size() != islands_[k]->objective->size() || !islands_[k]->fits(kept->choices))) {
+      return input_error("the solver's model of the bodies from '{}' on has another size in the saved state",
+                         model_.solids[islands_[k]->bodies.front()].name);
     }
   }
-  state_ = std::move(state);
   return {};
 }
 
+Expected<void> Simulation::check_fit(std::size_t index, const BodyState& saved) const {
+  const BodyState& mine = state_.bodies[index];
+  const SolidBody& solid = model_.solids[index];
+  for (const auto* values : {&saved.x, &saved.v, &saved.previous_x, &saved.previous_v, &saved.a}) {
+    if (values->size() != mine.x.size()) {
+      return input_error("body '{}' has {} vertices in the saved state, not the scene's {}", solid.name,
+                         values->size() / static_cast<std::size_t>(solid.dimension),
+                         solid.mesh.vertices.size());
+    }
+  }
+  if (saved.anchors.size() != mine.anchors.size()) {
+    return input_error("body '{}' has {} handles in the saved state, not the scene's {}", solid.name,
+                       saved.anchors.size(), mine.anchors.size());
+  }
+  for (std::size_t j = 0; j < saved.anchors.size(); ++j) {
+    const std::size_t held = saved.anchors[j].size() / 3, expected = solid.handles[j].vertices.size();
+    if (!saved.anchors[j].empty() && saved.anchors[j].size() != 3 * expected) {
+      return input_error("handle {} of body '{}' holds {} vertices in the saved state, not the scene's {}", j,
+                         solid.name, held, expected);
+    }
+  }
+  return {};
+}
+
+// What minimisers remember belongs to the state; where bodies were divided into other islands, it is of no
+// use.
+Expected<void> Simulation::restore(State state) {
+  if (const auto fits = check_fit(state); !fits) return fits;
+  state_ = std::move(state);
+  if (state_.kept.size() != islands_.size()) state_.kept.assign(islands_.size(), nullptr);
+  forget_last_step();
+  return {};
+}
+
+// What objects hold of the last step does not belong to the state any more.
+void Simulation::forget_last_step() {
+  past_.reset();
+  for (auto& body : bodies_) body->led_to_state = false;
+  if (liquid_) liquid_->forget();
+}
+
+bool Simulation::take_back() {
+  if (!past_) return false;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    step::take_back(state_.bodies[i], bodies_[i]->end);
+    bodies_[i]->swap_anchors(state_.bodies[i]);
+  }
+  state_.time = past_->time;
+  state_.step = past_->step;
+  state_.previous_h = past_->previous_h;
+  state_.kept = std::move(past_->kept);
+  state_.liquid.swap(other_liquid_);
+  forget_last_step();
+  return true;
+}
+
 // Sets the fixed mask, the scripted positions, x̂ and the damping targets for a step of length h. State stays
-// as it is: what the step will change is in `next`.
+// as it is.
 void Simulation::prepare(std::size_t index, double h) {
   const SolidBody& solid = model_.solids[index];
+  const BodyState& now = state_.bodies[index];
   Body& body = *bodies_[index];
-  BodyState& next = body.next = state_.bodies[index];
   const int d = solid.dimension;
   const double end = state_.time + h;
+  body.led_to_state = false;
+  body.taken.clear();
   std::fill(body.fixed.begin(), body.fixed.end(), std::uint8_t{0});
-  body.scripted_x = next.x;
+  body.scripted_x.resize(now.x.size());
   for (std::size_t j = 0; j < solid.handles.size(); ++j) {
     const Handle& handle = solid.handles[j];
     if (!holds(handle, end, h)) continue;
-    std::vector<double>& anchor = next.anchors[j];
-    if (anchor.empty()) {
-      for (const int i : handle.vertices) {
-        const Vec3 p = node(next.x, static_cast<std::size_t>(i), d);
-        anchor.insert(anchor.end(), p.data(), p.data() + 3);
-      }
-    }
+    const std::span<const double> anchor = anchor_of(index, j);
     for (std::size_t k = 0; k < handle.vertices.size(); ++k) {
       const auto i = static_cast<std::size_t>(handle.vertices[k]);
       const Vec3 p =
@@ -329,38 +395,54 @@ void Simulation::prepare(std::size_t index, double h) {
   }
   const bool same_h = state_.step > 0 && std::abs(h - state_.previous_h) <= 1e-12 * h;
   body.scheme = effective_scheme(model_.scheme, same_h);
-  if (body.scheme == Scheme::Trapezoid) set_released_accelerations(index);
+  body.start_a = start_accelerations(index);
   const std::span<const double> gravity(model_.gravity.data(), static_cast<std::size_t>(d));
-  scheme_terms(body.scheme, h, next, gravity, body.terms);
+  scheme_terms(body.scheme, h, now, body.start_a, gravity, body.terms);
   body.objective->begin_step({body.terms.inertia, body.terms.target, body.terms.damping,
-                              body.terms.damping_target, next.x, body.fixed});
+                              body.terms.damping_target, now.x, body.fixed});
+}
+
+// Where the vertices of a handle were when it took hold: now, if it does so in this step.
+std::span<const double> Simulation::anchor_of(std::size_t index, std::size_t handle) {
+  const BodyState& now = state_.bodies[index];
+  if (!now.anchors[handle].empty()) return now.anchors[handle];
+  auto& [number, anchor] = bodies_[index]->taken.emplace_back(handle, std::vector<double>());
+  for (const int i : model_.solids[index].handles[handle].vertices) {
+    const Vec3 p = node(now.x, static_cast<std::size_t>(i), model_.solids[index].dimension);
+    anchor.insert(anchor.end(), p.data(), p.data() + 3);
+  }
+  return anchor;
 }
 
 // The acceleration of a scripted node says nothing about the forces on it. When a handle lets go, its nodes
 // begin with what the forces give them.
-void Simulation::set_released_accelerations(std::size_t index) {
+std::span<const double> Simulation::start_accelerations(std::size_t index) {
   const SolidBody& solid = model_.solids[index];
+  const BodyState& now = state_.bodies[index];
   Body& body = *bodies_[index];
+  if (body.scheme != Scheme::Trapezoid || state_.step == 0) return now.a;
   const auto d = static_cast<std::size_t>(solid.dimension);
-  std::vector<double> a;
+  std::vector<double> free;
   for (const Handle& handle : solid.handles) {
-    if (state_.step == 0 || !holds(handle, state_.time, state_.previous_h)) continue;
+    if (!holds(handle, state_.time, state_.previous_h)) continue;
     for (const int vertex : handle.vertices) {
       const auto i = static_cast<std::size_t>(vertex);
       if (body.fixed[i]) continue;
-      if (a.empty()) {
-        a.resize(body.next.a.size());
-        free_acceleration(index, body.next.x, a);
+      if (free.empty()) {
+        free.resize(now.a.size());
+        free_acceleration(index, now.x, free);
+        body.released_a = now.a;
       }
-      std::copy_n(a.data() + i * d, d, body.next.a.data() + i * d);
+      std::copy_n(free.data() + i * d, d, body.released_a.data() + i * d);
     }
   }
+  return free.empty() ? now.a : body.released_a;
 }
 
 // The rest shape where it is nearest to the positions at the beginning of the step.
 std::vector<double> Simulation::fitted_rest_shape(std::size_t index) const {
   const SolidBody& solid = model_.solids[index];
-  const std::vector<double>& now = bodies_[index]->next.x;
+  const std::vector<double>& now = state_.bodies[index].x;
   std::vector<Vec3> shape = solid.mesh.vertices, places(shape.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = node(now, i, solid.dimension);
   const geometry::RigidPose pose =
@@ -389,10 +471,11 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
     for (const std::size_t i : island.bodies) {
       Body& body = *bodies_[i];
       const auto d = static_cast<std::size_t>(model_.solids[i].dimension);
-      std::vector<double> x = candidate == Target || candidate == Explicit ? body.terms.target : body.next.x;
-      if (candidate == Inertia) linalg::combine(h, body.next.v, 1, x);
+      const BodyState& now = state_.bodies[i];
+      std::vector<double> x = candidate == Target || candidate == Explicit ? body.terms.target : now.x;
+      if (candidate == Inertia) linalg::combine(h, now.v, 1, x);
       if (candidate == Explicit) {
-        body.objective->move_to(body.next.x);
+        body.objective->move_to(now.x);
         body.objective->potential_gradient(body.work);
         for (std::size_t k = 0; k < x.size(); ++k)
           x[k] -= body.work[k] / (body.terms.inertia * body.objective->masses()[k / d]);
@@ -428,6 +511,7 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
 
 Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   Island& island = *islands_[index];
+  past_.reset();
   for (const std::size_t i : island.bodies) prepare(i, h);
   move_obstacles(h);
   if (island.joint) island.joint->begin_step(obstacles_->constraints.obstacles);
@@ -440,24 +524,16 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
 
-// A model of the Hessian that was kept is of use only while the weights and the fixed nodes stay the same;
-// after a resumption it is built again. Called when the bodies of the island are set up for a step of length
-// h.
-void Simulation::keep_model(Island& island, double h) {
-  bool same = state_.step > 0 && h == state_.previous_h && model_.scheme != Scheme::Bdf2;
-  std::vector<double> point;
+// Whether a step of length h has the weights and the fixed nodes of the last one: only then is a model of the
+// Hessian that was kept of use.
+bool Simulation::keeps_weights(const Island& island, double h) const {
+  if (state_.step == 0 || h != state_.previous_h || model_.scheme == Scheme::Bdf2) return false;
   for (const std::size_t i : island.bodies) {
     for (const Handle& handle : model_.solids[i].handles) {
-      same = same && holds(handle, state_.time, h) == holds(handle, state_.time + h, h);
+      if (holds(handle, state_.time, h) != holds(handle, state_.time + h, h)) return false;
     }
-    const std::vector<double>& part = state_.bodies[i].model_x;
-    point.insert(point.end(), part.begin(), part.end());
   }
-  if (!same) {
-    island.minimizer->forget();
-  } else if (island.minimizer->kept_point().empty() && point.size() == island.objective->size()) {
-    island.minimizer->restore_kept(*island.objective, point);
-  }
+  return true;
 }
 
 StepReport Simulation::advance() { return advance(model_.step); }
@@ -476,52 +552,72 @@ StepReport Simulation::advance(double h) {
   options.observer = observer_;
   options.stop_requested = stop_requested_;
 
-  for (std::size_t k = 0; k < islands_.size(); ++k) {
-    Island& island = *islands_[k];
-    StepProblem problem = step_problem(k, h);
-    IslandReport& result = step.islands.emplace_back();
-    result.bodies = island.bodies;
-    options.reference = problem.reference;
-    keep_model(island, h);
-    result.solve = island.minimizer->minimize(problem.objective, problem.start, options);
-    step.interrupted = result.solve.outcome == optimize::Outcome::Interrupted;
-    if (step.interrupted) {
-      step.accepted = false;
-      break;
-    }
-    const bool failed = result.solve.outcome == optimize::Outcome::Failed;
-    step.accepted = step.accepted && !failed && linalg::all_finite(problem.start);
-    std::span<const double> rest = problem.start, kept = island.minimizer->kept_point();
-    for (const std::size_t i : island.bodies) {
-      Body& body = *bodies_[i];
-      const std::size_t size = body.objective->size();
-      const std::span<const double> part = kept.first(std::min(size, kept.size()));
-      body.next.model_x.assign(part.begin(), part.end());
-      kept = kept.subspan(part.size());
-      finish_step(body.scheme, h, rest.first(size), body.fixed, body.terms, body.next);
-      rest = rest.subspan(size);
-    }
-    if (island.joint && step.accepted) finish_contacts(island, problem.start, h, result.contact);
+  for (std::size_t k = 0; k < islands_.size() && step.accepted; ++k) {
+    step.accepted = solve(k, h, options, step.islands.emplace_back());
   }
-  std::optional<matter::liquid::State> next_liquid;
+  step.interrupted =
+      !step.islands.empty() && step.islands.back().solve.outcome == optimize::Outcome::Interrupted;
   if (liquid_ && step.accepted) {
-    next_liquid = state_.liquid;
-    step.liquid = liquid_->advance(*next_liquid, state_.time, h);
+    other_liquid_ = state_.liquid;
+    step.liquid = liquid_->advance(*other_liquid_, state_.time, h);
     step.accepted = step.liquid->accepted;
   }
   if (step.accepted) {
-    for (std::size_t i = 0; i < bodies_.size(); ++i) std::swap(state_.bodies[i], bodies_[i]->next);
-    state_.liquid.swap(next_liquid);
-    state_.time = step.time;
-    state_.step = step.step;
-    state_.previous_h = h;
+    commit(step);
     for (std::size_t i = 0; i < bodies_.size(); ++i) step.bodies.push_back(report(i));
     for (std::size_t k = 0; k < islands_.size(); ++k) {
       for (const std::size_t i : islands_[k]->bodies) step.bodies[i].island = k;
     }
+  } else {
+    forget_last_step();
   }
   step.seconds = watch.seconds();
   return step;
+}
+
+// Where one island goes in a step of length h; false: nowhere, and the step is over.
+bool Simulation::solve(std::size_t index, double h, optimize::MinimizerOptions& options,
+                       IslandReport& result) {
+  Island& island = *islands_[index];
+  StepProblem problem = step_problem(index, h);
+  result.bodies = island.bodies;
+  options.reference = problem.reference;
+  island.minimizer->recall(problem.objective, keeps_weights(island, h) ? state_.kept[index] : nullptr);
+  optimize::MinimizerSummary& summary = result.solve;
+  summary = island.minimizer->minimize(problem.objective, problem.start, options);
+  if (summary.outcome == optimize::Outcome::Failed || summary.outcome == optimize::Outcome::Interrupted)
+    return false;
+  if (!linalg::all_finite(problem.start)) {
+    summary.outcome = optimize::Outcome::Failed;
+    summary.reason = "the positions that were found are not finite";
+    return false;
+  }
+  std::span<const double> rest = problem.start;
+  for (const std::size_t i : island.bodies) {
+    Body& body = *bodies_[i];
+    const std::size_t size = body.objective->size();
+    finish_step(body.scheme, h, rest.first(size), body.fixed, body.terms, state_.bodies[i], body.start_a,
+                body.end);
+    rest = rest.subspan(size);
+  }
+  if (island.joint) finish_contacts(island, problem.start, h, result.contact);
+  return true;
+}
+
+// What the islands and the liquid found becomes the state, and the state what take_back() returns to.
+void Simulation::commit(const StepReport& step) {
+  past_ = std::make_unique<Past>(Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept)});
+  state_.kept.clear();
+  for (const auto& island : islands_) state_.kept.push_back(island->minimizer->kept());
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    step::commit(state_.bodies[i], bodies_[i]->end);
+    bodies_[i]->swap_anchors(state_.bodies[i]);
+    bodies_[i]->led_to_state = true;
+  }
+  state_.liquid.swap(other_liquid_);
+  state_.time = step.time;
+  state_.step = step.step;
+  state_.previous_h = step.h;
 }
 
 // Friction and what the contacts did, at the solution x (OPT §5.1–5.3): every contact in turn changes the
@@ -539,12 +635,12 @@ void Simulation::finish_contacts(Island& island, std::span<const double> x, doub
     Body& body = *bodies_[island.bodies[b]];
     const std::size_t i = static_cast<std::size_t>(node_of_island) - joint.first_node(b);
     const Vec3 carried =
-        geometry::carried_velocity(obstacle.before, obstacle.after, h, node(body.next.x, i, d));
-    const Vec3 v = matter::slide(node(body.next.v, i, d), carried, n, force, body.objective->masses()[i],
+        geometry::carried_velocity(obstacle.before, obstacle.after, h, node(body.end.x, i, d));
+    const Vec3 v = matter::slide(node(body.end.v, i, d), carried, n, force, body.objective->masses()[i],
                                  obstacle.friction, h);
     for (int c = 0; c < d; ++c) {
       const std::size_t k = i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c);
-      body.next.v[k] = v[c];
+      body.end.v[k] = v[c];
       body.contact_force[k] += force * n[c];
     }
     report.obstacle_force[number] += force * n;
@@ -587,9 +683,9 @@ void Simulation::finish_self_contact(Island& island, double h, ContactReport& re
       const auto number = static_cast<std::size_t>(pair.node[k]);
       const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
       Body& body = *bodies_[island.bodies[b]];
-      v[k] = node(body.next.v, i, static_cast<int>(d));
+      v[k] = node(body.end.v, i, static_cast<int>(d));
       mass[k] = body.fixed[i] ? std::numeric_limits<double>::infinity() : body.objective->masses()[i];
-      velocity[k] = body.next.v.data() + i * d;
+      velocity[k] = body.end.v.data() + i * d;
       force[k] = body.contact_force.data() + i * d;
     }
     matter::slide(v, mass, pair.weight, pair.normal, pair.force, model_.body_contact.friction, h);
@@ -636,12 +732,13 @@ std::vector<matter::Field> Simulation::fields(std::size_t index) {
   matter::Field residual{"residual", "N", Place::Vertex, std::vector<double>(n, 0.0)};
   matter::Field contact{"contact_force", "N", Place::Vertex, std::vector<double>(n, 0.0)};
   body.objective->move_to(state_.bodies[index].x);
-  if (!body.terms.target.empty()) body.objective->gradient(body.work);
+  if (body.led_to_state) body.objective->gradient(body.work);
   for (std::size_t i = 0; i < n; ++i) {
     speed.values[i] = node(state_.bodies[index].v, i, d).norm();
+    if (!body.led_to_state) continue;
     const Vec3 pushed = node(body.contact_force, i, d);
     contact.values[i] = pushed.norm();
-    if (!body.terms.target.empty()) residual.values[i] = (node(body.work, i, d) - pushed).norm();
+    residual.values[i] = (node(body.work, i, d) - pushed).norm();
   }
   std::vector<matter::Field> result = body.objective->fields();
   result.push_back(std::move(speed));

@@ -30,6 +30,7 @@ struct State {
   std::int64_t step = 0;
   double previous_h = 0;  // of the last step (0: none yet)
   std::vector<BodyState> bodies;
+  std::vector<optimize::KeptModelPtr> kept;     // per island: what its minimiser remembers
   std::optional<matter::liquid::State> liquid;  // where the model has one
 };
 
@@ -69,10 +70,14 @@ struct StepReport {
   bool accepted = false;  // false: some island's minimisation, or the liquid's pressure, failed outright or was
                           // interrupted, and State is as before
   bool interrupted = false;  // by Simulation::set_stop_request
+  // A minimisation that fails or is interrupted ends the step: its island is the last one here.
   std::vector<IslandReport> islands;
   std::vector<BodyReport> bodies;
   std::optional<matter::liquid::Report> liquid;
   bool converged() const;
+  // The island to blame for a step that is not accepted, or else the first one that did not converge. Null:
+  // none.
+  const IslandReport* culprit() const;
 };
 
 class Simulation {
@@ -84,19 +89,22 @@ class Simulation {
 
   const Model& model() const { return model_; }
   const State& state() const { return state_; }
-  // Continues from a saved state; fails if its sizes do not fit the model.
+  // Continues from a saved state; fails if its sizes do not fit the model, and changes nothing then.
   Expected<void> restore(State state);
+  // Undoes the last step. False, and nothing happens, if the state is not the end of an advance().
+  bool take_back();
 
   // One step of length h (the model's by default).
   StepReport advance();
   StepReport advance(double h);
 
-  // Fields of a body at the current state (stress, stretch, …), and the norms of the last step's remaining
-  // force and contact force at its vertices.
+  // Fields of a body at the current state (stress, stretch, …), and the norms of the remaining force and the
+  // contact force at its vertices in the step that led there (0 where the state is not the end of an
+  // advance()).
   std::vector<matter::Field> fields(std::size_t body);
   Energies energies(std::size_t body);
-  // The liquid's grid in its last substep (before the first step: at the current state); empty without a
-  // liquid.
+  // The liquid's grid in the last substep that led to the current state; where that is not the end of an
+  // advance(), at the state itself. Empty without a liquid.
   matter::liquid::GridFields liquid_fields();
   // Particles that the liquid's sources would have had where obstacles are.
   std::size_t liquid_covered() const { return liquid_covered_; }
@@ -116,7 +124,8 @@ class Simulation {
   const std::vector<std::size_t>& bodies_of(std::size_t island) const;
 
   // The step problem of one island at the current state, for comparisons: objective and starting point of a
-  // step of length h. The simulation must not advance while they are in use.
+  // step of length h. The simulation must not advance while they are in use, and what it knew of the last
+  // step is lost.
   struct StepProblem {
     optimize::Objective& objective;
     std::vector<double> start;
@@ -127,13 +136,20 @@ class Simulation {
  private:
   struct Body;
   struct Island;
+  struct Past;
   void make_islands();
   void make_liquid();
   void move_obstacles(double h);
   void leave_obstacles(BodyState& body, const SolidBody& solid) const;
-  void keep_model(Island& island, double h);
+  bool keeps_weights(const Island& island, double h) const;
+  bool solve(std::size_t island, double h, optimize::MinimizerOptions& options, IslandReport& result);
+  void commit(const StepReport& step);
+  void forget_last_step();
+  Expected<void> check_fit(const State& state) const;
+  Expected<void> check_fit(std::size_t body, const BodyState& saved) const;
   void prepare(std::size_t body, double h);
-  void set_released_accelerations(std::size_t body);
+  std::span<const double> anchor_of(std::size_t body, std::size_t handle);
+  std::span<const double> start_accelerations(std::size_t body);
   std::vector<double> initial_guess(Island& island, double h);
   std::vector<double> fitted_rest_shape(std::size_t body) const;
   void free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a);
@@ -148,7 +164,9 @@ class Simulation {
   std::vector<std::unique_ptr<Island>> islands_;
   struct MovedObstacles;
   std::unique_ptr<MovedObstacles> obstacles_;
+  std::unique_ptr<Past> past_;  // none: the last step cannot be undone
   std::unique_ptr<matter::liquid::Liquid> liquid_;
+  std::optional<matter::liquid::State> other_liquid_;  // of the step being taken, or of the one before
   std::size_t liquid_covered_ = 0;
   optimize::Observer observer_;
   std::function<bool()> stop_requested_;

@@ -33,15 +33,15 @@ Scheme effective_scheme(Scheme scheme, bool has_previous_step) {
   return scheme == Scheme::Bdf2 && !has_previous_step ? Scheme::BackwardEuler : scheme;
 }
 
-void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> acceleration,
-                  SchemeTerms& terms) {
+void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> a,
+                  std::span<const double> gravity, SchemeTerms& terms) {
   const double c = c_of(scheme);
-  const std::size_t n = body.x.size(), d = acceleration.size();
+  const std::size_t n = body.x.size(), d = gravity.size();
   terms.inertia = 1 / (c * h * h);
   terms.damping = damping_weight(scheme, h);
   terms.target.resize(n);
   terms.damping_target.resize(n);
-  const auto& [x, v, px, pv, a, anchors, model_x] = body;
+  const std::vector<double>&x = body.x, &v = body.v, &px = body.previous_x, &pv = body.previous_v;
   for (std::size_t k = 0; k < n; ++k) {
     double free = 0, mean = 0;
     switch (scheme) {
@@ -58,27 +58,39 @@ void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<cons
         mean = x[k] + 0.5 * h * v[k];
         break;
     }
-    terms.target[k] = free + c * h * h * acceleration[k % d];
+    terms.target[k] = free + c * h * h * gravity[k % d];
     terms.damping_target[k] = mean;
   }
 }
 
 void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<const std::uint8_t> scripted,
-                 const SchemeTerms& terms, BodyState& body) {
+                 const SchemeTerms& terms, const BodyState& body, std::span<const double> a, StepEnd& end) {
   const std::size_t d = x.size() / scripted.size();
-  body.previous_x.resize(x.size());
-  body.previous_v.resize(x.size());
-  body.a.resize(x.size());
+  end.x.assign(x.begin(), x.end());
+  end.v.resize(x.size());
+  end.a.resize(x.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
-    const double before = body.x[k], speed = body.v[k];
     const bool follows_script = scripted[k / d] != 0;
-    body.v[k] = follows_script ? (x[k] - before) / h : terms.damping * (x[k] - terms.damping_target[k]);
-    body.a[k] = !follows_script && scheme == Scheme::Trapezoid ? 2 * (body.v[k] - speed) / h - body.a[k]
-                                                               : (body.v[k] - speed) / h;
-    body.x[k] = x[k];
-    body.previous_x[k] = before;
-    body.previous_v[k] = speed;
+    end.v[k] = follows_script ? (x[k] - body.x[k]) / h : terms.damping * (x[k] - terms.damping_target[k]);
+    const double gained = end.v[k] - body.v[k];
+    end.a[k] = !follows_script && scheme == Scheme::Trapezoid ? 2 * gained / h - a[k] : gained / h;
   }
+}
+
+void commit(BodyState& body, StepEnd& end) {
+  body.previous_x.swap(body.x);
+  body.previous_v.swap(body.v);
+  body.x.swap(end.x);
+  body.v.swap(end.v);
+  body.a.swap(end.a);
+}
+
+void take_back(BodyState& body, StepEnd& end) {
+  body.a.swap(end.a);
+  body.v.swap(end.v);
+  body.x.swap(end.x);
+  body.previous_v.swap(body.v);
+  body.previous_x.swap(body.x);
 }
 
 }  // namespace lope::step

@@ -25,7 +25,11 @@ struct BodyState {
   std::vector<double> a;                       // accelerations (trapezoid)
   std::vector<std::vector<double>>
       anchors;  // per handle: where its vertices were when it took hold (3 per vertex)
-  std::vector<double> model_x;  // where the minimiser's kept model was built (optimize/minimizer.h); empty: none
+};
+
+// Where a step leads.
+struct StepEnd {
+  std::vector<double> x, v, a;
 };
 
 struct SchemeTerms {
@@ -38,13 +42,19 @@ struct SchemeTerms {
 // The scheme actually used for a step: BDF-2 needs the step before, taken with the same h.
 Scheme effective_scheme(Scheme scheme, bool has_previous_step);
 
-// `acceleration` is f_ext/m per node (dimension entries, the same for all nodes: gravity).
-void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> acceleration,
-                  SchemeTerms& terms);
+// `a` are the accelerations at the beginning of the step, read by the trapezoid only: those of the state, but
+// for nodes that were released. `gravity` is f_ext/m per node (dimension entries, the same for all nodes).
+void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> a,
+                  std::span<const double> gravity, SchemeTerms& terms);
 
-// Velocity and acceleration that belong to the new positions. Scripted nodes get their mean velocity over the
-// step.
+// The positions x with the velocities and accelerations that belong to them. Scripted nodes get their mean
+// velocity over the step.
 void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<const std::uint8_t> scripted,
-                 const SchemeTerms& terms, BodyState& body);
+                 const SchemeTerms& terms, const BodyState& body, std::span<const double> a, StepEnd& end);
+
+// Makes the end of a step the state, which becomes the step before; and back. Nothing is copied: what neither
+// holds any more is in `end`.
+void commit(BodyState& body, StepEnd& end);
+void take_back(BodyState& body, StepEnd& end);
 
 }  // namespace lope::step

@@ -18,6 +18,9 @@ constexpr double largest_turn = 0.5;
 // Normals whose part perpendicular to the others is shorter than this add no direction of their own.
 constexpr double independent = 1e-6;
 
+// Of one active node among the choices: its number, Q and Σ(g′·n)∇²φ.
+constexpr std::size_t numbers_per_choice = 1 + 9 + 9;
+
 // The projector onto the directions perpendicular to all normals.
 Mat3 tangent_projector(std::span<const ActivePair> pairs) {
   Mat3 tangent = Mat3::Identity();
@@ -52,9 +55,44 @@ void ObstacleConstraints::begin_step(std::span<const Obstacle> obstacles,
   bounds_.clear();
   for (const Obstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
   cautious_ = false;
+  clear();
+}
+
+void ObstacleConstraints::clear() {
+  for (const ActiveNode& active : active_) active_of_node_[static_cast<std::size_t>(active.node)] = -1;
   active_.clear();
   pairs_.clear();
-  std::fill(active_of_node_.begin(), active_of_node_.end(), -1);
+}
+
+std::vector<double> ObstacleConstraints::choices() const {
+  std::vector<double> result;
+  result.reserve(active_.size() * numbers_per_choice);
+  for (const ActiveNode& active : active_) {
+    result.push_back(active.node);
+    for (const Mat3* matrix : {&active.tangent, &active.curvature})
+      result.insert(result.end(), matrix->data(), matrix->data() + 9);
+  }
+  return result;
+}
+
+bool ObstacleConstraints::fits(std::span<const double> choices) const {
+  if (choices.size() % numbers_per_choice != 0) return false;
+  for (std::size_t k = 0; k < choices.size(); k += numbers_per_choice) {
+    if (!(choices[k] >= 0 && choices[k] < static_cast<double>(nodes_))) return false;
+  }
+  return true;
+}
+
+void ObstacleConstraints::choose(std::span<const double> choices) {
+  assert(fits(choices));
+  clear();
+  for (std::size_t k = 0; k < choices.size(); k += numbers_per_choice) {
+    ActiveNode& active = active_.emplace_back();
+    active.node = static_cast<int>(choices[k]);
+    active.tangent = Eigen::Map<const Mat3>(choices.data() + k + 1);
+    active.curvature = Eigen::Map<const Mat3>(choices.data() + k + 10);
+    active_of_node_[static_cast<std::size_t>(active.node)] = static_cast<int>(active_.size()) - 1;
+  }
 }
 
 Vec3 ObstacleConstraints::point(std::span<const double> x, std::size_t node) const {
@@ -168,9 +206,7 @@ void ObstacleConstraints::register_active(std::span<const double> x, std::span<c
     const double free = squared_free_gradient(g, kept);
     if (squared_free_gradient(g, parts) - free <= free) parts = std::move(kept);
   }
-  for (const ActiveNode& active : active_) active_of_node_[static_cast<std::size_t>(active.node)] = -1;
-  active_.clear();
-  pairs_.clear();
+  clear();
   for (const Registered& part : parts) {
     const std::size_t offset = pairs_.size();
     for (ActiveNode active : part.nodes) {

@@ -58,6 +58,13 @@ class ObstacleConstraints {
   // Registers the active set at x, g = ∇E′(x).
   void register_active(std::span<const double> x, std::span<const double> g);
   std::span<const ActivePair> active() const { return pairs_; }
+  // Q and Σ(g′·n)∇²φ of the active nodes as numbers, and back: enough for project_gradient(),
+  // project_hessian() and project_product(), wherever the obstacles have gone since. Active pairs are
+  // forgotten.
+  std::vector<double> choices() const;
+  void choose(std::span<const double> choices);
+  // Whether numbers from elsewhere can be choices.
+  bool fits(std::span<const double> choices) const;
 
   // x ← P(x).
   void project(std::span<double> x) const;
@@ -92,6 +99,7 @@ class ObstacleConstraints {
     std::vector<ActiveNode> nodes;
     std::vector<ActivePair> pairs;
   };
+  void clear();
   Vec3 point(std::span<const double> x, std::size_t node) const;
   void nearby(const Vec3& x, double reach, std::vector<const geometry::LevelSet*>& out) const;
   // With `keep`, pairs that were active and still touch stay so.

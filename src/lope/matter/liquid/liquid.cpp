@@ -118,6 +118,7 @@ class Solver final : public Liquid {
   }
 
   GridFields fields(const State& state, double time) override;
+  void forget() override { dt_ = 0; }
 
  private:
   using Bricks = geometry::BrickSet<Dim>;
@@ -245,7 +246,10 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
     bin(particles);
     feed(particles, solids, time, report);
   });
-  if (particles.size() == 0) return;
+  if (particles.size() == 0) {
+    dt_ = 0;  // there is no grid
+    return;
+  }
   timed(seconds.solids, [&] { sample_solids(solids); });
   timed(seconds.to_grid, [&] {
     to_grid(grid_, particles, faces_, mass_);
@@ -602,6 +606,7 @@ void Solver<Dim>::measure(const Particles<Dim>& particles, Report& report) const
   report.potential = -mass * sum([&](std::size_t i) { return g.dot(particles.x[i]); });
   for (int a = 0; a < Dim; ++a)
     report.momentum[a] = mass * sum([&](std::size_t i) { return particles.v[i][a]; });
+  if (particles.size() == 0) return;
   report.covered_volume = std::pow(grid_.dx, Dim) *
                           parallel_sum(fraction_.size(), grain, [&](std::size_t begin, std::size_t end) {
                             double part = 0;
@@ -611,7 +616,7 @@ void Solver<Dim>::measure(const Particles<Dim>& particles, Report& report) const
                           });
 }
 
-// The grid of a state from which no step has been taken yet.
+// The grid of a state that no step of this object has led to.
 template <int Dim>
 void Solver<Dim>::look_at(const State& state, double time) {
   Particles<Dim> particles = std::get<Particles<Dim>>(state.particles);
@@ -622,7 +627,7 @@ void Solver<Dim>::look_at(const State& state, double time) {
   pressure_grid_.velocity = after_ = faces_.velocity;
   pressure_grid_.expansion.clear();
   system_ = PressureSystem<Dim>(pressure_grid_, {.separating = description_.separating});
-  q_.assign(grid_.bricks->size(), 0.0);
+  recall_pressure(state, 1);
 }
 
 template <int Dim>
@@ -639,7 +644,7 @@ GridFields Solver<Dim>::fields(const State& state, double time) {
                           : kinds[i] == CellKind::Solid ? GridFields::Kind::Solid
                                                         : GridFields::Kind::Air);
     result.separating.push_back(stepped && kinds[i] == CellKind::Wall && q_[i] <= 0);
-    const double pressure = liquid && stepped ? q_[i] * description_.density * grid_.dx / dt_ : 0;
+    const double pressure = liquid ? q_[i] * description_.density * grid_.dx / (stepped ? dt_ : 1) : 0;
     result.pressure.push_back(static_cast<float>(pressure));
     result.level_set.push_back(static_cast<float>(pressure_grid_.liquid[i]));
     for (std::size_t a = 0; a < Dim; ++a) {

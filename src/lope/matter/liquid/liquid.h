@@ -154,9 +154,11 @@ class Liquid {
   // One step of length h from `time`; the state is changed even if the report says that the step is not
   // accepted.
   virtual Report advance(State& state, double time, double h) = 0;
-  // Of the last step that this object has taken; before the first, those of the given state, without
-  // pressure.
+  // Of the last step that this object has taken, which led to the given state; before the first and after
+  // forget(), those of the state itself, with the pressure that it remembers.
   virtual GridFields fields(const State& state, double time) = 0;
+  // The next state is not where the last step led.
+  virtual void forget() = 0;
 };
 
 std::unique_ptr<Liquid> make_liquid(const Description& description);

@@ -1,0 +1,426 @@
+// The step loop: what is committed, what a step that fails or is broken off leaves alone, what reports say.
+#include <numeric>
+
+#include "step_models.h"
+
+namespace lope::step {
+namespace {
+
+using optimize::Outcome;
+
+// Does as it is told instead of minimising.
+class Scripted final : public optimize::Minimizer {
+ public:
+  explicit Scripted(Outcome outcome, double shift = 0) : outcome_(outcome), shift_(shift) {}
+  optimize::MinimizerSummary minimize(optimize::Objective&, std::span<double> x,
+                                      const optimize::MinimizerOptions&) override {
+    for (double& value : x) value += shift_;
+    optimize::MinimizerSummary summary;
+    summary.outcome = outcome_;
+    summary.reason = "as it was told";
+    return summary;
+  }
+
+ private:
+  Outcome outcome_;
+  double shift_;
+};
+
+// Blocks apart from each other, each an island of its own.
+Model blocks(int count) {
+  Model model;
+  model.step = 0.02;
+  for (int b = 0; b < count; ++b) {
+    SolidBody& block = model.solids.emplace_back(solid(box({0.4, 0.4, 0.4}, {3, 3, 3}), 3, 1e5, 0.3));
+    block.name = fmt::format("block {}", b);
+    for (Vec3& p : block.mesh.vertices) p += Vec3(2.0 * b, 0, 0);
+  }
+  return model;
+}
+
+// The k-th island gets the k-th outcome.
+void script(Simulation& simulation, std::vector<Outcome> outcomes, double shift = 0) {
+  simulation.use_minimizer([&, k = std::size_t{0}](const optimize::Objective&) mutable {
+    return std::make_unique<Scripted>(outcomes[k++], shift);
+  });
+}
+
+TEST(Advance, CommitsPositionsVelocitiesAndTime) {
+  const Model model = held_bar();
+  Simulation simulation(model);
+  const State before = simulation.state();
+  const StepReport report = simulation.advance();
+  const State& after = simulation.state();
+  EXPECT_TRUE(report.accepted && report.converged() && !report.interrupted);
+  EXPECT_EQ(report.step, 1);
+  EXPECT_EQ(report.h, model.step);
+  EXPECT_EQ(after.step, 1);
+  EXPECT_EQ(after.time, report.time);
+  EXPECT_EQ(after.time, model.step);
+  EXPECT_EQ(after.previous_h, model.step);
+  EXPECT_EQ(after.bodies[0].previous_x, before.bodies[0].x);
+  EXPECT_EQ(after.bodies[0].previous_v, before.bodies[0].v);
+  EXPECT_GT(verification::distance(after.bodies[0].x, before.bodies[0].x), 1e-4);
+  for (std::size_t k = 0; k < after.bodies[0].x.size(); ++k) {
+    ASSERT_NEAR(after.bodies[0].v[k], (after.bodies[0].x[k] - before.bodies[0].x[k]) / model.step, 1e-12);
+  }
+  EXPECT_EQ(after.kept.size(), simulation.island_count());
+}
+
+// A state may be large: its arrays are exchanged, not copied.
+TEST(Advance, MovesArraysInsteadOfCopyingThem) {
+  const Model model = held_bar();
+  Simulation simulation(model);
+  simulation.advance();
+  const double *x = simulation.state().bodies[0].x.data(), *v = simulation.state().bodies[0].v.data();
+  const double* anchor = simulation.state().bodies[0].anchors[0].data();
+  simulation.advance();
+  EXPECT_EQ(simulation.state().bodies[0].previous_x.data(), x);
+  EXPECT_EQ(simulation.state().bodies[0].previous_v.data(), v);
+  EXPECT_EQ(simulation.state().bodies[0].anchors[0].data(), anchor);
+}
+
+TEST(Advance, HandlesTakeHoldWhereTheirVerticesAre) {
+  const Model model = held_bar();  // the second handle begins in the fourth step
+  Simulation simulation(model);
+  const auto& anchors = simulation.state().bodies[0].anchors;
+  for (int i = 1; i <= 5; ++i) {
+    const std::vector<double> x = simulation.state().bodies[0].x, held = anchors[1];
+    ASSERT_TRUE(simulation.advance().accepted);
+    EXPECT_EQ(anchors[0].size(), 3 * model.solids[0].handles[0].vertices.size());
+    EXPECT_EQ(anchors[1].empty(), i < 4);
+    if (i > 4) {
+      EXPECT_EQ(anchors[1], held);
+    }
+    if (i != 4) continue;
+    const auto first = static_cast<std::size_t>(model.solids[0].handles[1].vertices[0]);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(anchors[1][c], x[3 * first + c]);
+  }
+}
+
+TEST(Advance, ChangingTheStepRestartsBdf2) {
+  Model bdf2 = held_bar(), euler = held_bar();
+  bdf2.scheme = Scheme::Bdf2;
+  Simulation one(bdf2), other(euler);
+  for (const double h : {0.02, 0.01}) {  // a first step, and one of another length
+    State same = one.state();
+    same.kept.clear();
+    ASSERT_TRUE(other.restore(std::move(same)));
+    one.advance(h);
+    other.advance(h);
+    expect_same(one.state().bodies[0], other.state().bodies[0]);
+  }
+  State same = one.state();
+  ASSERT_TRUE(other.restore(std::move(same)));
+  one.advance(0.01);
+  other.advance(0.01);
+  EXPECT_GT(verification::distance(one.state().bodies[0].x, other.state().bodies[0].x), 1e-6);
+}
+
+TEST(Failure, EndsTheStepAtOnceAndNamesTheIsland) {
+  Model model = blocks(4);
+  model.liquid = water_and_bar().liquid;
+  Simulation simulation(model);
+  ASSERT_EQ(simulation.island_count(), 4u);
+  simulation.advance();
+  const State before = simulation.state();
+  // The first one only did not converge: it is not to blame.
+  script(simulation, {Outcome::IterationLimit, Outcome::Converged, Outcome::Failed, Outcome::Converged}, 0.1);
+  const StepReport report = simulation.advance();
+  EXPECT_FALSE(report.accepted);
+  EXPECT_FALSE(report.interrupted);
+  EXPECT_FALSE(report.converged());
+  ASSERT_EQ(report.islands.size(), 3u) << "islands after the one that failed were solved";
+  EXPECT_EQ(report.culprit(), &report.islands[2]);
+  EXPECT_EQ(report.culprit()->bodies, std::vector<std::size_t>{2});
+  EXPECT_FALSE(report.liquid) << "the liquid was moved on";
+  EXPECT_TRUE(report.bodies.empty());
+  expect_same(simulation.state(), before);
+}
+
+TEST(Failure, PositionsThatAreNotFiniteAreRejected) {
+  const Model model = blocks(2);
+  Simulation simulation(model);
+  const State before = simulation.state();
+  script(simulation, {Outcome::Converged, Outcome::Converged}, std::numeric_limits<double>::quiet_NaN());
+  const StepReport report = simulation.advance();
+  EXPECT_FALSE(report.accepted);
+  ASSERT_EQ(report.islands.size(), 1u);
+  ASSERT_EQ(report.culprit(), report.islands.data());
+  EXPECT_EQ(report.culprit()->solve.outcome, Outcome::Failed);
+  EXPECT_NE(report.culprit()->solve.reason.find("not finite"), std::string::npos);
+  expect_same(simulation.state(), before);
+}
+
+TEST(Failure, IslandsThatDidNotConvergeAreAccepted) {
+  const Model model = blocks(3);
+  Simulation simulation(model);
+  script(simulation, {Outcome::Converged, Outcome::LineSearchStalled, Outcome::IterationLimit});
+  const StepReport report = simulation.advance();
+  EXPECT_TRUE(report.accepted);
+  EXPECT_FALSE(report.converged());
+  EXPECT_EQ(report.culprit(), &report.islands[1]);
+  EXPECT_EQ(simulation.state().step, 1);
+  script(simulation, {Outcome::Converged, Outcome::Converged, Outcome::Converged});
+  EXPECT_EQ(simulation.advance().culprit(), nullptr);
+}
+
+TEST(StopRequest, BreaksTheStepOffBetweenIterations) {
+  Model model = blocks(3);
+  for (SolidBody& body : model.solids) {
+    body.handles = {{.vertices = {0, 1, 2, 3}, .motion = sliding({2, 1, 0})}};
+  }
+  Simulation simulation(model);
+  simulation.advance();
+  const State before = simulation.state();
+  int iterations = 0, islands = 0;
+  simulation.set_observer([&](const optimize::Iteration& iteration, std::span<const double>) {
+    ++iterations;
+    islands += iteration.number == 0;
+  });
+  simulation.set_stop_request([&] { return islands == 2; });
+  const StepReport report = simulation.advance();
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_FALSE(report.accepted);
+  ASSERT_EQ(report.islands.size(), 2u);
+  EXPECT_TRUE(report.islands[0].solve.converged());
+  EXPECT_EQ(report.islands[1].solve.outcome, Outcome::Interrupted);
+  EXPECT_EQ(report.islands[1].solve.iterations, 0);
+  EXPECT_EQ(report.culprit(), &report.islands[1]);
+  expect_same(simulation.state(), before);
+
+  iterations = islands = 0;
+  simulation.set_stop_request([&] { return false; });
+  const StepReport next = simulation.advance();
+  EXPECT_TRUE(next.accepted);
+  EXPECT_EQ(islands, 3);
+  const int solved =
+      std::accumulate(next.islands.begin(), next.islands.end(), 0,
+                      [](int sum, const auto& island) { return sum + island.solve.iterations + 1; });
+  EXPECT_EQ(iterations, solved) << "every iteration of every island, and every start, is observed";
+}
+
+TEST(TakeBack, ReturnsToTheStateBeforeTheStep) {
+  for (const Model& model :
+       {held_bar(), thrown_block(ContactKind::Constraint), stacked_blocks(), water_and_bar()}) {
+    Simulation simulation(model);
+    EXPECT_FALSE(simulation.take_back());
+    for (int i = 0; i < 6; ++i) {
+      const State before = simulation.state();
+      ASSERT_TRUE(simulation.advance().accepted);
+      const State after = simulation.state();
+      ASSERT_TRUE(simulation.take_back());
+      expect_same(simulation.state(), before);
+      EXPECT_FALSE(simulation.take_back());
+      ASSERT_TRUE(simulation.advance().accepted);
+      expect_same(simulation.state(), after);
+    }
+  }
+}
+
+TEST(TakeBack, NeedsAStepThatLedToTheState) {
+  const Model model = blocks(1);
+  Simulation simulation(model);
+  simulation.advance();
+  ASSERT_TRUE(simulation.restore(simulation.state()));
+  EXPECT_FALSE(simulation.take_back());
+  simulation.advance();
+  simulation.step_problem(0, model.step);
+  EXPECT_FALSE(simulation.take_back());
+  simulation.advance();
+  script(simulation, {Outcome::Failed});
+  simulation.advance();
+  EXPECT_FALSE(simulation.take_back());
+  EXPECT_EQ(simulation.state().step, 3);
+}
+
+TEST(Restore, RefusesWhatDoesNotFitAndKeepsTheState) {
+  const Model model = held_bar();
+  Simulation simulation(model);
+  simulation.advance();
+  simulation.advance();
+  const State before = simulation.state();
+  ASSERT_NE(before.kept[0], nullptr);
+  const auto refusal = [&](const auto& change) {
+    State state = before;
+    state.step = 77;
+    change(state);
+    const auto restored = simulation.restore(std::move(state));
+    expect_same(simulation.state(), before);
+    return restored ? std::string("accepted") : restored.error().message;
+  };
+  EXPECT_EQ(refusal([](State& s) { s.bodies.pop_back(); }), "the saved state has 0 bodies, the scene 1");
+  EXPECT_EQ(refusal([](State& s) { s.bodies[0].v.resize(6); }),
+            "body 'body' has 2 vertices in the saved state, not the scene's 54");
+  EXPECT_EQ(refusal([](State& s) { s.bodies[0].anchors.pop_back(); }),
+            "body 'body' has 1 handles in the saved state, not the scene's 2");
+  EXPECT_EQ(refusal([](State& s) { s.bodies[0].anchors[0].resize(3); }),
+            "handle 0 of body 'body' holds 1 vertices in the saved state, not the scene's 9");
+  EXPECT_EQ(refusal([](State& s) { s.liquid.emplace(); }),
+            "the saved state has a liquid of this scene's dimension, the scene has none");
+  const std::string other_model =
+      "the solver's model of the bodies from 'body' on has another size in the saved state";
+  const auto with_kept = [](optimize::KeptModel kept) {
+    return [kept](State& s) { s.kept[0] = std::make_shared<optimize::KeptModel>(kept); };
+  };
+  EXPECT_EQ(refusal(with_kept({{1, 2, 3}, {}})), other_model);
+  EXPECT_EQ(refusal(with_kept({before.bodies[0].x, {1}})), other_model);
+}
+
+TEST(Restore, RefusesChoicesOfNodesThatAreNotThere) {
+  const Model model = thrown_block(ContactKind::Constraint);
+  Simulation simulation(model);
+  State state = simulation.state();
+  std::vector<double> choices(19, 0.0);
+  for (const double node : {-1.0, 64.0, std::nan("")}) {
+    choices[0] = node;
+    state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices});
+    EXPECT_FALSE(simulation.restore(state)) << node;
+  }
+  choices[0] = 63;
+  state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices});
+  EXPECT_TRUE(simulation.restore(state));
+}
+
+// As from a file that was written before there were islands, or with other contacts.
+TEST(Restore, ForgetsWhatIsKeptForOtherIslands) {
+  const Model model = held_bar();
+  Simulation simulation(model);
+  simulation.advance();
+  State state = simulation.state();
+  state.kept.resize(3);
+  ASSERT_TRUE(simulation.restore(std::move(state)));
+  ASSERT_EQ(simulation.state().kept.size(), 1u);
+  EXPECT_EQ(simulation.state().kept[0], nullptr);
+  EXPECT_TRUE(simulation.advance().accepted);
+}
+
+TEST(Reports, EnergyAndMomentumAreThoseOfTheState) {
+  Model model = blocks(2);
+  model.gravity = Vec3(0, -10, 0);
+  model.step = 0.1;
+  model.solids[1].initial_velocities.assign(model.solids[1].mesh.vertices.size(), Vec3(3, 0, 0));
+  verification::solve_tightly(model);
+  Simulation simulation(model);
+  const StepReport report = simulation.advance();
+  const double mass = 1000 * 0.4 * 0.4 * 0.4;
+  ASSERT_EQ(report.bodies.size(), 2u);
+  for (std::size_t b = 0; b < 2; ++b) {
+    const double along = b == 0 ? 0 : 3;
+    const BodyReport& body = report.bodies[b];
+    EXPECT_EQ(body.name, model.solids[b].name);
+    EXPECT_EQ(body.island, b);
+    EXPECT_EQ(report.islands[b].bodies, std::vector<std::size_t>{b});
+    EXPECT_EQ(body.inverted_elements, 0);
+    // Backward Euler: v = g h, x = g h².
+    EXPECT_NEAR((body.momentum - mass * Vec3(along, -1, 0)).norm(), 0, 1e-8);
+    EXPECT_NEAR(body.energy.kinetic, 0.5 * mass * (along * along + 1), 1e-7);
+    EXPECT_NEAR(body.energy.gravity, mass * 10 * -0.1, 1e-8);
+    EXPECT_NEAR(body.energy.elastic, 0, 1e-9);
+    EXPECT_NEAR(body.energy.total(), simulation.energies(b).total(), 1e-12);
+    const double arm = 2.0 * static_cast<double>(b) + 0.1 * along;  // of the centre: x; it is at y = −0.1
+    EXPECT_NEAR(body.angular_momentum[2], mass * (arm * -1 - -0.1 * along), 1e-7);
+  }
+}
+
+TEST(Reports, BodiesThatMayTouchShareAnIsland) {
+  Model model = blocks(4);
+  model.solids[1].self_contact = model.solids[3].self_contact = true;
+  Simulation simulation(model);
+  ASSERT_EQ(simulation.island_count(), 3u);
+  EXPECT_EQ(simulation.bodies_of(0), std::vector<std::size_t>{0});
+  EXPECT_EQ(simulation.bodies_of(1), (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(simulation.bodies_of(2), std::vector<std::size_t>{2});
+  const StepReport report = simulation.advance();
+  ASSERT_EQ(report.bodies.size(), 4u);
+  for (const std::size_t b : {0, 1, 2, 3})
+    EXPECT_EQ(report.bodies[b].island, (std::array{0u, 1u, 2u, 1u}[b]));
+}
+
+TEST(Reports, ContactForcesAreThoseThatStopTheBody) {
+  for (const ContactKind contact : {ContactKind::Constraint, ContactKind::Penalty}) {
+    Model model = thrown_block(contact);
+    model.obstacles[1].shape = ground(-100);  // out of reach
+    for (Obstacle& o : model.obstacles) o.friction = 0;
+    verification::solve_tightly(model);
+    Simulation simulation(model);
+    int touching = 0;
+    const double mass = 1000 * 0.6 * 0.6 * 0.6;
+    Vec3 before = mass * Vec3(0.5, -4, 0);
+    for (int i = 0; i < 8; ++i) {
+      const StepReport report = simulation.advance();
+      const ContactReport& touch = report.islands[0].contact;
+      ASSERT_EQ(touch.obstacle_force.size(), 2u);
+      EXPECT_EQ(touch.obstacle_force[1], Vec3::Zero());
+      EXPECT_EQ(touch.body_pairs, 0);
+      EXPECT_EQ(touch.obstacle_pairs > 0, touch.obstacle_force[0].norm() > 0);
+      const Vec3 force = (report.bodies[0].momentum - before) / model.step - mass * model.gravity;
+      EXPECT_NEAR((force - touch.obstacle_force[0]).norm(), 0, 1e-3 * mass);
+      touching += touch.obstacle_pairs;
+      before = report.bodies[0].momentum;
+    }
+    EXPECT_GT(touching, 0);
+  }
+}
+
+double sum(const std::vector<matter::Field>& fields, const std::string& name) {
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
+  return std::accumulate(found->values.begin(), found->values.end(), 0.0);
+}
+
+TEST(Fields, ForcesBelongToTheStepThatLedToTheState) {
+  const Model model = thrown_block(ContactKind::Constraint);
+  Simulation simulation(model);
+  EXPECT_EQ(sum(simulation.fields(0), "residual"), 0);
+  for (int i = 0; i < 4; ++i) simulation.advance();
+  EXPECT_GT(sum(simulation.fields(0), "residual"), 0);
+  EXPECT_GT(sum(simulation.fields(0), "contact_force"), 0);
+  EXPECT_GT(sum(simulation.fields(0), "stress"), 0);
+  ASSERT_TRUE(simulation.restore(Simulation(model).state()));
+  EXPECT_EQ(sum(simulation.fields(0), "residual"), 0);
+  EXPECT_EQ(sum(simulation.fields(0), "contact_force"), 0);
+  EXPECT_NEAR(sum(simulation.fields(0), "stress"), 0, 1e-6);
+  for (int i = 0; i < 4; ++i) simulation.advance();
+  simulation.set_stop_request([] { return true; });
+  simulation.advance();
+  EXPECT_EQ(sum(simulation.fields(0), "residual"), 0);
+}
+
+void expect_same(const matter::liquid::GridFields& a, const matter::liquid::GridFields& b) {
+  EXPECT_EQ(a.index, b.index);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.separating, b.separating);
+  EXPECT_EQ(a.pressure, b.pressure);
+  EXPECT_EQ(a.level_set, b.level_set);
+  EXPECT_EQ(a.velocity, b.velocity);
+  EXPECT_EQ(a.open, b.open);
+}
+
+TEST(Fields, TheLiquidsGridIsThatOfTheState) {
+  const Model model = water_and_bar();
+  Simulation simulation(model);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(simulation.advance().accepted);
+  const State early = simulation.state();
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(simulation.advance().accepted);
+  const matter::liquid::GridFields late = simulation.liquid_fields();
+  Simulation fresh(model);
+  ASSERT_TRUE(fresh.restore(early));
+  ASSERT_TRUE(simulation.restore(early));
+  const matter::liquid::GridFields now = simulation.liquid_fields();
+  expect_same(now, fresh.liquid_fields());
+  EXPECT_NE(now.velocity, late.velocity);
+  EXPECT_GT(*std::max_element(now.pressure.begin(), now.pressure.end()), 1000)
+      << "what the state remembers, in pascals";
+
+  // A step that is not taken leaves no trace either.
+  ASSERT_TRUE(simulation.advance().accepted);
+  const State next = simulation.state();
+  script(simulation, {Outcome::Failed});
+  ASSERT_FALSE(simulation.advance().accepted);
+  ASSERT_TRUE(fresh.restore(next));
+  expect_same(simulation.liquid_fields(), fresh.liquid_fields());
+}
+
+}  // namespace
+}  // namespace lope::step

@@ -1,28 +1,21 @@
-// L-BFGS with an initialiser: limited-memory BFGS (Nocedal & Wright 2006, Alg. 7.4) in which an approximate
-// inverse D of the Hessian, built once per minimisation, stands between the two loops (DOT §4.1, Alg. 1; HOT
-// Alg. 3).
+// L-BFGS with an initialiser: limited-memory BFGS (Nocedal & Wright 2006, Alg. 7.4) in which an approximate inverse D
+// of the Hessian, built once per minimisation, stands between the two loops (DOT §4.1, Alg. 1; HOT Alg. 3).
 //
 // Which D makes which method: Cholesky factor LBFGS-H, scalar Laplacian LBFGS-PD, subdomains DOT, and so on
 // (approximate_inverse.h). D is taken at options.reference, the beginning of the time step in a simulation.
-// - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped;
-// if −D∇E is
-//   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi
-//   until it is renewed.
-// - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq.
-// 14);
-//   `quadratic_first_step = false` starts at 1. Deviation: not below the last step that was found, or 1,
-//   whichever is less. Where H has become too stiff a model, every search would lengthen its step again from
-//   0.1.
-// - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step
-// goes far, a
+// - A pair with yᵀs ≤ 10⁻¹² |y||s| is skipped. If the direction is not one of descent the history is dropped; if −D∇E is
+//   not one either, which only the one-sided weighting of subdomains allows, D is replaced by block Jacobi until it is
+//   renewed.
+// - The line search starts at max(0.1, −pᵀ∇E / pᵀHp), H the projected Hessian that D was made from (DOT eq. 14);
+//   `quadratic_first_step = false` starts at 1. Deviation: not below the last step that was found, or 1, whichever is
+//   less. Where H has become too stiff a model, every search would lengthen its step again from 0.1.
+// - After `renew_after` iterations D is built anew at the iterate and the history is dropped: where a step goes far, a
 //   model from its beginning may be of no use. Deviation from the papers.
-// - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons, where
-// the objective
+// - D is not kept for the next minimisation (see newton.h); `keep_between` does so, for comparisons, where the objective
 //   allows it.
-// - With the displacement test a short direction only says that the end may be near; the test itself is a CG
-// solve with
-//   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is
-//   the next direction, a Newton direction: deviation from the papers.
+// - With the displacement test a short direction only says that the end may be near; the test itself is a CG solve with
+//   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is the next
+//   direction, a Newton direction: deviation from the papers.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>

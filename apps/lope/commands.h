@@ -3,16 +3,18 @@
 // interrupted gives 128 + the number of the signal, as a shell would.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <lope/base/expected.h>
+#include <lope/scene/scene.h>
+#include <lope/step/model.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <lope/base/expected.h>
-#include <lope/scene/scene.h>
-#include <lope/step/model.h>
+#include <CLI/CLI.hpp>
 
 namespace lope::program {
 
@@ -25,7 +27,10 @@ void add_export(CLI::App& app, int& status);
 void add_mesh(CLI::App& app, int& status);
 void add_scenes(CLI::App& app, int& status);
 void add_solvers(CLI::App& app, int& status);
-void add_bench(CLI::App& app, int& status);
+// The benchmarks are a program of their own beside this one, lope-bench, which a first picture need not wait
+// for: it takes all arguments after `lope bench`, --help too.
+void add_bench(CLI::App& app);
+int run_benchmarks(const std::vector<std::string>& arguments);
 void add_compare(CLI::App& app, int& status);
 void add_lcp(CLI::App& app, int& status);
 
@@ -41,6 +46,11 @@ inline std::string not_negative(const std::string& text) {
 
 // Prints the error and returns its status.
 int complain(const Error& error);
+
+// One line about wrong arguments.
+std::string usage_error(const CLI::App* app, const CLI::Error& error);
+// Reads the arguments, which runs the callbacks of commands, then `run`: the status. Says what was thrown.
+int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& run);
 
 // The arguments that every command about a scene shares.
 struct SceneArguments {
@@ -63,6 +73,9 @@ Expected<std::filesystem::path> find_scene(const std::string& name);
 
 // Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
+
+// An error if this program was built without pictures.
+Expected<void> check_pictures();
 
 // Pictures of the run in `directory` (render_command.cpp).
 struct PictureRequest {

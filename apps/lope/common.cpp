@@ -1,11 +1,12 @@
-#include <algorithm>
-
-#include <fmt/core.h>
-
 #include <lope/base/paths.h>
 #include <lope/scene/suggest.h>
 
+#include <algorithm>
+#include <exception>
+#include <new>
+
 #include "commands.h"
+#include <fmt/core.h>
 
 namespace lope::program {
 
@@ -14,6 +15,31 @@ namespace fs = std::filesystem;
 int complain(const Error& error) {
   fmt::print(stderr, "error: {}\n", error.message);
   return error.trouble == Trouble::Input ? BadInput : BadEnvironment;
+}
+
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string words = error.what();
+  while (!words.empty() && words.back() == '\n') words.pop_back();
+  const auto commands = app->get_subcommands();
+  return fmt::format("error: {}; see `{} {}--help`\n", words, app->get_name(),
+                     commands.empty() ? "" : commands[0]->get_name() + " ");
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& run) {
+  try {
+    app.parse(argc, argv);
+    return run();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? Done : BadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
+               "--method newton-pcg needs less.\n");
+    return BadEnvironment;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return BadEnvironment;
+  }
 }
 
 void SceneArguments::add_to(CLI::App& command) {

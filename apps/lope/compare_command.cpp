@@ -104,9 +104,9 @@ int compare(const CompareArguments& arguments) {
   end_progress(arguments.quiet);
   if (!comparison) return complain(comparison.error());
   for (const std::string& line : bench::describe(*comparison)) fmt::print("{}\n", line);
-  if (const auto written = bench::write_results(*comparison, options.folder); !written)
-    return complain(written.error());
-  fmt::print("plots and comparison.json in {}\n", options.folder.string());
+  const auto written = bench::write_results(*comparison, options.folder);
+  if (!written) return complain(written.error());
+  fmt::print("{}comparison.json in {}\n", written->size() > 1 ? "plots and " : "", options.folder.string());
   return comparison->all_converged() && comparison->all_agree() ? Done : NotConverged;
 }
 

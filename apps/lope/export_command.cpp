@@ -1,14 +1,13 @@
-#include <algorithm>
-
-#include <fmt/core.h>
-
 #include <lope/geometry/surface_check.h>
 #include <lope/io/file.h>
 #include <lope/io/series.h>
 
+#include <algorithm>
+
 #include "commands.h"
 #include "frames.h"
-#include "liquid_pictures.h"
+#include "liquid_frames.h"
+#include <fmt/core.h>
 
 namespace lope::program {
 namespace {

@@ -1,33 +1,15 @@
-// What pictures and exports need of liquids: the solids around them, their surface, their plot in the plane.
+// What pictures need of liquids: their looks, the edges of their containers, their plot in the plane.
 #pragma once
+
+#include <lope/render/liquid_plot.h>
+#include <lope/render/picture.h>
 
 #include <string>
 #include <vector>
 
-#include <lope/base/expected.h>
-#include <lope/geometry/level_set/particle_surface.h>
-#include <lope/render/liquid_plot.h>
-#include <lope/render/picture.h>
-#include <lope/scene/scene.h>
-#include <lope/step/model.h>
-
-#include "frames.h"
+#include "liquid_frames.h"
 
 namespace lope::program {
-
-// The obstacles of a scene as level sets, built once.
-class SceneSolids {
- public:
-  static Expected<SceneSolids> create(const scene::Scene& scene, int dimension);
-  std::vector<geometry::PlacedSolid> at(double time) const;
-
- private:
-  std::vector<step::Obstacle> obstacles_;
-};
-
-// The surface of the particles. `overlap`: how far it enters the solids (see ParticleSurfaceOptions).
-Expected<geometry::ParticleSurface> liquid_surface(const FrameBody& body, const BodyFrame& frame,
-                                                   std::vector<geometry::PlacedSolid> solids, double overlap);
 
 // The looks of a liquid of this colour (sRGB) and of a glass wall.
 render::Clear clear_liquid(const Vec3& color);

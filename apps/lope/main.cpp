@@ -1,14 +1,11 @@
-#include <algorithm>
-#include <cstdlib>
-#include <exception>
-#include <new>
-
-#include <fmt/core.h>
-
 #include <lope/base/cpu.h>
 #include <lope/scene/suggest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "commands.h"
+#include <fmt/core.h>
 
 namespace {
 
@@ -16,13 +13,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   return names;
-}
-
-std::string usage_error(const CLI::App* app, const CLI::Error& error) {
-  std::string words = error.what();
-  while (!words.empty() && words.back() == '\n') words.pop_back();
-  const auto commands = app->get_subcommands();
-  return fmt::format("error: {}; see `lope {}--help`\n", words, commands.empty() ? "" : commands[0]->get_name() + " ");
 }
 
 // LOPE_ISA, if it is set, must name an instruction set of this machine: nobody shall measure another one by mistake.
@@ -38,7 +28,10 @@ lope::Expected<void> isa_of_environment() {
 
 int main(int argc, char** argv) {
   using namespace lope::program;
-  CLI::App app{"Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated accuracy."};
+  CLI::App app{
+      "Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated "
+      "accuracy.",
+      "lope"};
   app.require_subcommand(1);
   app.failure_message(usage_error);
   if (const auto isa = isa_of_environment(); !isa) return complain(isa.error());
@@ -52,7 +45,7 @@ int main(int argc, char** argv) {
   add_mesh(app, status);
   add_scenes(app, status);
   add_solvers(app, status);
-  add_bench(app, status);
+  add_bench(app);
   add_compare(app, status);
   add_lcp(app, status);
   if (argc < 2) {
@@ -65,17 +58,6 @@ int main(int argc, char** argv) {
                                  lope::scene::did_you_mean(argv[1], names)),
                      lope::Trouble::Input});
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? Done : BadInput;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
-                       "--method newton-pcg needs less.\n");
-    return BadEnvironment;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return BadEnvironment;
-  }
-  return status;
+  if (argv[1] == std::string_view("bench")) return run_benchmarks({argv + 2, argv + argc});
+  return parse_and_run(app, argc, argv, [&status] { return status; });
 }

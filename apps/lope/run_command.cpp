@@ -177,6 +177,9 @@ int run(const RunArguments& arguments) {
     if (!isa) return complain({fmt::format("--isa: {}", isa.error().message), Trouble::Input});
     select_isa(*isa);
   }
+  if (arguments.render) {
+    if (const auto able = check_pictures(); !able) return complain(able.error());
+  }
   LogFile log;
   SceneArguments source = arguments.scene;
   fs::path directory = arguments.output;

@@ -1,7 +1,5 @@
 // Do two methods find the same minimiser? Every step problem of the recorded run of a twisted and released
 // bar, solved by `newton` and `newton-pcg` to the default accuracy (comparison.h).
-#include <lope/base/paths.h>
-
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
 #include <papers/comparison.h>
@@ -19,14 +17,16 @@ Expected<void> agreement(const BenchOptions& options) {
   comparing.reference = optimize::Method::Newton;
   comparing.folder = options.folder;
   comparing.steps = options.steps > 0 ? options.steps : scene::step_count(loaded->scene, *loaded->model);
-  comparing.program = executable_path();
+  comparing.program = options.program;
   options.print(
       fmt::format("{} vertices, {} steps", loaded->model->solids[0].mesh.vertices.size(), comparing.steps));
   const auto comparison = compare(loaded->scene, *loaded->model, comparing);
   if (!comparison) return forward_error(comparison);
   for (const std::string& line : describe(*comparison)) options.print(line);
   options.print(comparison->all_agree() ? "PASS" : "FAIL");
-  return write_results(*comparison, options.folder);
+  if (const auto written = write_results(*comparison, options.folder); !written)
+    return forward_error(written);
+  return {};
 }
 
 }  // namespace lope::bench

@@ -16,6 +16,7 @@ namespace lope::bench {
 struct BenchOptions {
   std::filesystem::path folder;  // where results go; exists
   std::filesystem::path scenes;  // the scenes that come with Lope
+  std::filesystem::path program;  // `lope`, which replays methods in processes of their own
   std::string mesh;              // --mesh FILE: use this mesh where the benchmark takes one
   int size = 0;                  // --size N: resolution; 0: the benchmark's default
   int steps = 0;                 // --steps N; 0: the benchmark's default

@@ -1,7 +1,6 @@
 #include <lope/base/process.h>
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
-#include <lope/render/plot.h>
 #include <lope/scene/run.h>
 
 #include <algorithm>
@@ -87,59 +86,6 @@ void describe_failures(const Comparison& comparison, std::vector<std::string>& l
   if (bad > 0)
     lines.push_back(fmt::format("the reference itself did not reach its tight accuracy in {} of {} steps",
                                 bad, steps.size()));
-}
-
-render::LinePlot history_plot(const Comparison& comparison, bool against_time) {
-  render::LinePlot plot;
-  plot.x =
-      against_time ? render::Axis{"time", "s"} : render::Axis{.label = "iteration", .whole_numbers = true};
-  plot.y = {.label = "residual |∇E|", .unit = "N", .logarithmic = true};
-  plot.title = comparison.replays.empty() ? "" : fmt::format("step {}", comparison.replays[0].history_step);
-  for (std::size_t m = 0; m < comparison.replays.size(); ++m) {
-    const scene::Replay& replay = comparison.replays[m];
-    render::Series series;
-    series.name = replay.method;
-    series.colour = render::palette(m);
-    series.markers = replay.history.size() < 40;
-    for (const optimize::Iteration& i : replay.history) {
-      series.x.push_back(against_time ? i.seconds : i.number);
-      series.y.push_back(i.gradient_norm);
-    }
-    plot.series.push_back(std::move(series));
-  }
-  return plot;
-}
-
-// Whether a linear axis would flatten some of the curves.
-bool spans_decades(const std::vector<render::Series>& all) {
-  double smallest = std::numeric_limits<double>::infinity(), largest = 0;
-  for (const render::Series& series : all) {
-    for (const double y : series.y) {
-      if (y > 0) smallest = std::min(smallest, y);
-      largest = std::max(largest, y);
-    }
-  }
-  return largest > 30 * smallest;
-}
-
-render::LinePlot step_plot(const Comparison& comparison, bool iterations) {
-  render::LinePlot plot;
-  plot.x = {.label = "step", .whole_numbers = true};
-  plot.y = iterations ? render::Axis{.label = "iterations"} : render::Axis{.label = "time", .unit = "s"};
-  plot.title = iterations ? "iterations per step" : "time per step";
-  for (std::size_t m = 0; m < comparison.replays.size(); ++m) {
-    render::Series series;
-    series.name = comparison.replays[m].method;
-    series.colour = render::palette(m);
-    const auto& steps = comparison.replays[m].steps;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      series.x.push_back(static_cast<double>(i + 1));
-      series.y.push_back(iterations ? steps[i].iterations : steps[i].seconds);
-    }
-    plot.series.push_back(std::move(series));
-  }
-  plot.y.logarithmic = spans_decades(plot.series);
-  return plot;
 }
 
 json summary_json(const Comparison& comparison) {
@@ -306,20 +252,15 @@ std::vector<std::string> describe(const Comparison& comparison) {
   return lines;
 }
 
-Expected<void> write_results(const Comparison& comparison, const fs::path& folder) {
-  if (const auto written =
-          io::write_file(folder / "comparison.json", summary_json(comparison).dump(2) + "\n");
-      !written) {
+Expected<std::vector<fs::path>> write_results(const Comparison& comparison, const fs::path& folder) {
+  const fs::path numbers = folder / "comparison.json";
+  if (const auto written = io::write_file(numbers, summary_json(comparison).dump(2) + "\n"); !written) {
     return forward_error(written);
   }
-  const render::FigureOptions size{1300, 560};
-  if (const auto drawn = render::write_figure(
-          {history_plot(comparison, false), history_plot(comparison, true)}, folder / "convergence", size);
-      !drawn) {
-    return forward_error(drawn);
-  }
-  return render::write_figure({step_plot(comparison, false), step_plot(comparison, true)}, folder / "steps",
-                              size);
+  auto figures = write_figures(comparison, folder);
+  if (!figures) return figures;
+  figures->insert(figures->begin(), numbers);
+  return figures;
 }
 
 }  // namespace lope::bench

@@ -69,9 +69,14 @@ Expected<Comparison> compare(const scene::Scene& scene, const step::Model& model
 // The table, the verdict on agreement and the steps where methods part, as lines of text.
 std::vector<std::string> describe(const Comparison& comparison);
 
-// comparison.json, convergence.png/svg (one step: residual against iteration and time), steps.png/svg (time
-// and iterations per step).
-Expected<void> write_results(const Comparison& comparison, const std::filesystem::path& folder);
+// convergence.png/svg (one step: residual against iteration and time), steps.png/svg (time and iterations per
+// step): the files. None where Lope is built without the renderer.
+Expected<std::vector<std::filesystem::path>> write_figures(const Comparison& comparison,
+                                                           const std::filesystem::path& folder);
+
+// comparison.json and the figures: the files.
+Expected<std::vector<std::filesystem::path>> write_results(const Comparison& comparison,
+                                                           const std::filesystem::path& folder);
 
 // What the processes started by compare() run: replays FOLDER's trajectory into FOLDER/METHOD.json.
 Expected<void> replay_into(const step::Model& model, const std::filesystem::path& folder,

@@ -2,7 +2,6 @@
 // tables of timings are in a supplement that is not public; the columns here are ours. All methods solve the
 // step problems of one recorded trajectory per case, each in a process of its own, to the same displacement
 // accuracy (comparison.h).
-#include <lope/base/paths.h>
 #include <lope/geometry/topology.h>
 #include <lope/io/file.h>
 #include <lope/linalg/space.h>
@@ -145,7 +144,7 @@ class DotBench {
     comparing.folder = options_.folder / c.label;
     comparing.steps = std::min(c.steps, scene::step_count(loaded->scene, *loaded->model));
     comparing.history_step = std::min(c.history_step, comparing.steps);
-    comparing.program = executable_path();
+    comparing.program = options_.program;
     if (const auto made = io::make_directory(comparing.folder); !made) return forward_error(made);
     auto comparison = compare(loaded->scene, *loaded->model, comparing);
     if (!comparison) return comparison;

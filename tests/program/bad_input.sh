@@ -66,7 +66,7 @@ refused "scene is required" "lope run --help" -- "$lope" run
 refused "--threads" "4096" -- "$lope" run bar.toml --threads -3
 refused "--overwrite" "--resume" -- "$lope" run bar.toml --overwrite --resume
 refused "no checkpoint" "leave out --resume" -- "$lope" run bar.toml --resume
-refused "holds no frames" -- "$lope" render nowhere
+! with render || refused "holds no frames" -- "$lope" render nowhere
 refused "holds no frames" -- "$lope" export nowhere
-refused "no benchmark 'nothing'" "lope bench" -- "$lope" bench nothing
+! with bench || refused "no benchmark 'nothing'" "lope bench" -- "$lope" bench nothing
 finish

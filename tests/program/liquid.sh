@@ -29,16 +29,18 @@ write_tank tank.toml box "[0, 0, 0]" "[0.5, 0.6, 0.5]" "[1, 1, 0.5]"
 write_tank flat.toml rectangle "[0, 0]" "[0.5, 0.6]" "[1, 1]"
 
 expect 0 "$lope" run tank.toml
-expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8
-exists runs/tank/pictures/frame_000003.png
-cp runs/tank/pictures/frame_000003.png water.png
-expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8 --particles --color-by speed
-cmp -s water.png runs/tank/pictures/frame_000003.png && fail "particles look like water"
-expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8 --color-by pressure
-expect 1 "$lope" render runs/tank --frame 3 --size 96x54 --color-by stress
-complains "no field 'stress'"
-expect 0 "$lope" render runs/tank --plots
-exists runs/tank/pictures/energy.png
+if with render; then
+  expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8
+  exists runs/tank/pictures/frame_000003.png
+  cp runs/tank/pictures/frame_000003.png water.png
+  expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8 --particles --color-by speed
+  cmp -s water.png runs/tank/pictures/frame_000003.png && fail "particles look like water"
+  expect 0 "$lope" render runs/tank --frame 3 --size 96x54 --samples 8 --color-by pressure
+  expect 1 "$lope" render runs/tank --frame 3 --size 96x54 --color-by stress
+  complains "no field 'stress'"
+  expect 0 "$lope" render runs/tank --plots
+  exists runs/tank/pictures/energy.png
+fi
 for format in vtu ply obj vdb; do
   expect 0 "$lope" export runs/tank --format $format
   says "4 frames in runs/tank/$format"
@@ -49,9 +51,11 @@ grep -q '^f ' runs/tank/obj/tank_000003.obj || fail "the exported surface has no
 [ -z "$(find runs -name '*.part')" ] || fail "temporary files are left"
 
 expect 0 "$lope" run flat.toml
-expect 0 "$lope" render runs/flat --size 96x96
-expect 0 "$lope" render runs/flat --frame 2 --size 96x96 --color-by pressure
-exists runs/flat/pictures/frame_000002.png
+if with render; then
+  expect 0 "$lope" render runs/flat --size 96x96
+  expect 0 "$lope" render runs/flat --frame 2 --size 96x96 --color-by pressure
+  exists runs/flat/pictures/frame_000002.png
+fi
 expect 0 "$lope" export runs/flat --format vtu
 expect 1 "$lope" export runs/flat --format vdb
 complains "no liquid in space"

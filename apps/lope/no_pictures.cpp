@@ -1,0 +1,20 @@
+// In place of render_command.cpp where the renderer is left out.
+#include "commands.h"
+
+namespace lope::program {
+
+Expected<void> check_pictures() {
+  return environment_error("this program was built without pictures and plots (-DLOPE_RENDER=OFF)");
+}
+
+Expected<std::vector<std::filesystem::path>> make_pictures(const PictureRequest&) {
+  return forward_error(check_pictures());
+}
+
+void add_render(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("render", "Pictures of a run (not in this build)");
+  command->allow_extras();
+  command->callback([&status] { status = complain(check_pictures().error()); });
+}
+
+}  // namespace lope::program

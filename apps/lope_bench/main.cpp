@@ -1,0 +1,89 @@
+// `lope bench`: the tables and figures of the papers. A program of its own, started by `lope` beside it.
+#include <lope/base/paths.h>
+#include <lope/base/terminal.h>
+#include <lope/base/timer.h>
+#include <lope/io/file.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "../lope/commands.h"
+#include <fmt/core.h>
+#include <papers/benchmarks.h>
+
+namespace lope::program {
+namespace {
+
+int run_benchmark(const std::string& name, bench::BenchOptions options) {
+  for (const bench::Benchmark& benchmark : bench::benchmarks()) {
+    if (benchmark.name != name) continue;
+    options.folder /= name;
+    options.scenes = scene_folder();
+    options.program = executable_path().parent_path() / "lope";
+    if (const auto made = io::make_directory(options.folder); !made) return complain(made.error());
+    std::string transcript;
+    const bool terminal = is_terminal(stderr);
+    Stopwatch since_progress;
+    const auto clear_progress = [terminal] {
+      if (terminal) fmt::print(stderr, "\r\x1b[K");
+    };
+    options.progress = [&](std::string_view line) {
+      if (!terminal || since_progress.seconds() < 1) return;
+      since_progress = {};
+      fmt::print(stderr, "\r{}\x1b[K", line);
+    };
+    options.print = [&](std::string_view line) {
+      clear_progress();
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+      transcript += line;
+      transcript += '\n';
+    };
+    const auto done = benchmark.run(options);
+    clear_progress();
+    if (!done) return complain(done.error());
+    if (const auto written = io::write_file(options.folder / "table.txt", transcript); !written)
+      return complain(written.error());
+    fmt::print("table and figures in {}\n", options.folder.string());
+    return Done;
+  }
+  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+}
+
+void list_benchmarks() {
+  for (const bench::Benchmark& benchmark : bench::benchmarks())
+    fmt::print("{:12} {}\n", benchmark.name, benchmark.shows);
+}
+
+void add_options(CLI::App& app, std::string& name, bench::BenchOptions& options) {
+  options.folder = "bench_results";
+  app.add_option("name", name, "Benchmark");
+  app.add_option("-o,--output", options.folder, "Folder of the results")->type_name("DIR");
+  app.add_option("--mesh", options.mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
+  app.add_option("--size", options.size, "Resolution (meaning depends on the benchmark)")->check(positive);
+  app.add_option("--steps", options.steps, "Number of steps")->check(positive);
+  app.add_option("--only", options.only, "Only these tables or scenes of a benchmark that has several")
+      ->delimiter(',')
+      ->type_name("NAME,…");
+  app.add_option("--methods", options.methods, "Methods to compare where a benchmark compares several")
+      ->delimiter(',')
+      ->type_name("NAME,…");
+}
+
+int bench_program(int argc, char** argv) {
+  CLI::App app{"Tables and figures of the papers; without a name, the list", "lope bench"};
+  app.failure_message(usage_error);
+  std::string name;
+  bench::BenchOptions options;
+  add_options(app, name, options);
+  return parse_and_run(app, argc, argv, [&] {
+    if (!name.empty()) return run_benchmark(name, options);
+    list_benchmarks();
+    return static_cast<int>(Done);
+  });
+}
+
+}  // namespace
+}  // namespace lope::program
+
+int main(int argc, char** argv) { return lope::program::bench_program(argc, argv); }

@@ -2,7 +2,6 @@
 
 #include <lope/base/cpu.h>
 #include <lope/base/parallel.h>
-#include <lope/linalg/cholesky.h>
 #include <lope/optimize/methods.h>
 #include <lope/scene/check.h>
 
@@ -24,13 +23,11 @@ int list_scenes() {
   return Done;
 }
 
-void list_solvers(bool measure) {
+void list_solvers() {
   for (const auto& method : optimize::methods()) {
     fmt::print("{:12} {:14} {}\n", method.name, method.source, method.description);
   }
-  fmt::print("\nSIMD kernels: {}. BLAS kernels: {}.", name(selected_isa()), linalg::blas_kernels());
-  if (measure) fmt::print(" dgemm: {:.1f} GFlop/s per thread.", linalg::measure_blas() * 1e-9);
-  fmt::print("\n");
+  fmt::print("\nSIMD kernels: {}.\n", name(selected_isa()));
 }
 
 int check_scene(const SceneArguments& arguments) {
@@ -50,10 +47,7 @@ void add_scenes(CLI::App& app, int& status) {
 }
 
 void add_solvers(CLI::App& app, int&) {
-  CLI::App* command = app.add_subcommand("solvers", "List the solver methods and what this CPU runs");
-  auto measure = std::make_shared<bool>(false);
-  command->add_flag("--measure", *measure, "Also measure the speed of the BLAS");
-  command->callback([measure] { list_solvers(*measure); });
+  app.add_subcommand("solvers", "List the solver methods and what this CPU runs")->callback(list_solvers);
 }
 
 void add_check(CLI::App& app, int& status) {

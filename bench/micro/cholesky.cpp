@@ -12,9 +12,12 @@
 #include <map>
 
 #include <benchmark/benchmark.h>
+#include <rivals/cholmod.h>
 
 namespace lope::linalg {
 namespace {
+
+using rivals::CholmodFactor;
 
 // A lattice of n × n × length rows, every cell cut into the six tetrahedra around a diagonal.
 BlockMatrix bar(int n, int length) {
@@ -62,22 +65,6 @@ const BlockMatrix& bar_of(std::int64_t rows) {
   return bars.emplace(rows, bar(n, static_cast<int>(rows / (n * n)))).first->second;
 }
 
-// A factorisation is built anew for each benchmark, so that the memory of only one is in use.
-template <class Factor>
-Factor make();
-template <>
-SparseCholesky<double> make() {
-  return SparseCholesky<double>();
-}
-template <>
-SparseCholesky<float> make() {
-  return SparseCholesky<float>();
-}
-template <>
-CholmodFactor make() {
-  return CholmodFactor(CholmodFactor::Kind::Supernodal);
-}
-
 void set_rate(benchmark::State& state, double per_iteration) {
   state.counters["rate"] = benchmark::Counter(per_iteration, benchmark::Counter::kIsIterationInvariantRate);
 }
@@ -86,7 +73,7 @@ template <class Factor>
 void analyze(benchmark::State& state) {
   const BlockMatrix& matrix = bar_of(state.range(0));
   for (auto _ : state) {
-    Factor factor = make<Factor>();
+    Factor factor;
     if (!factor.update(matrix)) state.SkipWithError("not positive definite");
   }
 }
@@ -94,7 +81,7 @@ void analyze(benchmark::State& state) {
 template <class Factor>
 void factorize(benchmark::State& state) {
   const BlockMatrix& matrix = bar_of(state.range(0));
-  Factor factor = make<Factor>();
+  Factor factor;
   if (!factor.update(matrix)) state.SkipWithError("not positive definite");
   for (auto _ : state) benchmark::DoNotOptimize(factor.update(matrix));
   set_rate(state, factor.factor_flops());
@@ -104,7 +91,7 @@ void factorize(benchmark::State& state) {
 template <class Factor>
 void solve(benchmark::State& state) {
   const BlockMatrix& matrix = bar_of(state.range(0));
-  Factor factor = make<Factor>();
+  Factor factor;
   if (!factor.update(matrix)) state.SkipWithError("not positive definite");
   const std::vector<double> right(matrix.size(), 1.0);
   std::vector<double> x(matrix.size());
@@ -124,7 +111,7 @@ void multiply(benchmark::State& state) {
 // dgemm of the BLAS on one thread, the yardstick of the factorisations.
 void blas(benchmark::State& state) {
   double rate = 0;
-  for (auto _ : state) rate = measure_blas();
+  for (auto _ : state) rate = rivals::measure_blas();
   state.counters["rate"] = rate;
 }
 

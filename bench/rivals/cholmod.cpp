@@ -1,17 +1,15 @@
 #include <lope/base/log.h>
 #include <lope/base/timer.h>
-#include <lope/linalg/cholmod.h>
 #include <lope/linalg/nested_dissection.h>
 
 #include <cassert>
 #include <vector>
 
 #include <cholmod.h>
+#include <rivals/cholmod.h>
 
-// BLIS (no header needed for these): the architecture it dispatches to, and the standard dgemm.
 extern "C" {
-int bli_arch_query_id(void);
-const char* bli_arch_string(int id);
+// The BLAS (no header needed).
 void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
@@ -20,7 +18,11 @@ void dgemm_(const char* transa, const char* transb, const int* m, const int* n, 
 [[gnu::weak]] void omp_set_max_active_levels(int levels);
 }
 
-namespace lope::linalg {
+namespace lope::rivals {
+
+using linalg::BlockMatrix;
+using linalg::BlockPattern;
+
 namespace {
 
 using Index = SuiteSparse_long;
@@ -64,14 +66,14 @@ class OpenMpOff {
 }  // namespace
 
 struct CholmodFactor::Implementation {
-  explicit Implementation(Kind kind) {
+  Implementation() {
     cholmod_l_start(&common);
     common.print = 0;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_GIVEN;
     common.postorder = true;
-    common.supernodal = kind == Kind::Supernodal ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
-    common.final_ll = kind == Kind::Supernodal;
+    common.supernodal = CHOLMOD_SUPERNODAL;
+    common.final_ll = true;
     common.try_catch = true;
     common.error_handler = report;
   }
@@ -142,7 +144,7 @@ struct CholmodFactor::Implementation {
     release();
     pattern_id = source.pattern().id();
     build_structure(source);
-    std::vector<Index> order = expand(nested_dissection(source.pattern()), source.block_size());
+    std::vector<Index> order = expand(linalg::nested_dissection(source.pattern()), source.block_size());
     factor = cholmod_l_analyze_p(matrix, order.data(), nullptr, 0, &common);
     return factor != nullptr;
   }
@@ -156,7 +158,7 @@ struct CholmodFactor::Implementation {
   std::uint64_t pattern_id = 0;
 };
 
-CholmodFactor::CholmodFactor(Kind kind) : implementation_(std::make_unique<Implementation>(kind)) {}
+CholmodFactor::CholmodFactor() : implementation_(std::make_unique<Implementation>()) {}
 CholmodFactor::~CholmodFactor() = default;
 
 bool CholmodFactor::update(const BlockMatrix& matrix) {
@@ -168,7 +170,7 @@ bool CholmodFactor::update(const BlockMatrix& matrix) {
   return done && m.common.status == CHOLMOD_OK && m.factor->minor == m.factor->n;
 }
 
-void CholmodFactor::apply(ConstVector r, Vector z) {
+void CholmodFactor::apply(linalg::ConstVector r, linalg::Vector z) {
   const OpenMpOff single_thread;
   Implementation& m = *implementation_;
   assert(m.factor != nullptr && r.size() == m.factor->n);
@@ -181,19 +183,15 @@ void CholmodFactor::apply(ConstVector r, Vector z) {
   cholmod_l_solve2(CHOLMOD_A, m.factor, &right, nullptr, &m.solution, nullptr, &m.work_y, &m.work_e,
                    &m.common);
   const auto* result = static_cast<const double*>(m.solution->x);
-  copy({result, r.size()}, z);
+  linalg::copy({result, r.size()}, z);
 }
 
 double CholmodFactor::factor_bytes() const {
   const cholmod_factor* factor = implementation_->factor;
-  return factor == nullptr
-             ? 0
-             : static_cast<double>(factor->is_super ? factor->xsize : factor->nzmax) * sizeof(double);
+  return factor == nullptr ? 0 : static_cast<double>(factor->xsize) * sizeof(double);
 }
 
 double CholmodFactor::factor_flops() const { return implementation_->common.fl; }
-
-std::string blas_kernels() { return bli_arch_string(bli_arch_query_id()); }
 
 double measure_blas() {
   const int n = 512;
@@ -210,4 +208,4 @@ double measure_blas() {
   return 2.0 * n * n * n * runs / watch.seconds();
 }
 
-}  // namespace lope::linalg
+}  // namespace lope::rivals

@@ -10,7 +10,17 @@ for command in "" run check compare render export mesh scenes solvers $(with ben
   says "--help"
 done
 expect 0 "$lope" --version
-grep -Eq '^[0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version is not a version"
+grep -Eq '^lope [0-9]+\.[0-9]+\.[0-9]+ \((baseline|avx2|avx512) kernels\)$' out || fail "--version is not a version"
+
+# The instruction set is chosen by the environment or by an option; nothing else runs in its place.
+expect 0 env LOPE_ISA=baseline "$lope" --version
+grep -q 'baseline kernels' out || fail "LOPE_ISA is not obeyed"
+expect 1 env LOPE_ISA=avx1024 "$lope" --version
+complains "LOPE_ISA: there is no instruction set 'avx1024'"
+expect 1 "$lope" run cantilever --isa sse9 -o isa
+complains "--isa: there is no instruction set 'sse9'"
+expect 0 "$lope" run cantilever_2d --isa baseline --set 'body.beam.edge=5 cm' --set time.duration=0.1 -o isa
+grep -q 'baseline kernels' isa/log.txt || fail "the log does not name the kernels"
 
 expect 0 "$lope" scenes
 for scene in flagship cantilever twisted_bar torture_random; do says "$scene"; done

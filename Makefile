@@ -1,20 +1,36 @@
-# Two commands: `make run` (build, simulate the flagship scene, make pictures) and `make test`.
+# Two commands: `make run` (build the program, simulate the flagship scene, make pictures) and `make test`.
 BUILD := build/release
 JOBS := $(shell nproc)
 LOPE := $(BUILD)/bin/lope
+CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
+# How far a build is, in the words of a run. (The last word is nothing: it keeps the space before it.)
+export NINJA_STATUS = file %f/%t, %p, %e s elapsed: $(NOTHING)
 
-.PHONY: run test build packages format tidy clean
+.PHONY: run test sanitize build configure packages format tidy clean
 
-run: build
+run: configure
+	cmake --build $(BUILD) -j $(JOBS) --target lope_program
 	$(LOPE) run scenes/flagship.toml --render --overwrite
 
 test: build
 	tools/check_layers
-	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	$(CTEST) $(BUILD)
 
-build: packages
-	cmake --preset release
+# The whole suite with asserts on, under the address and the undefined behaviour sanitizer; then what runs in threads under the
+# thread sanitizer (docs/testing.md).
+sanitize: packages
+	cmake --preset asan
+	cmake --build build/asan -j $(JOBS)
+	$(CTEST) build/asan
+	cmake --preset tsan
+	cmake --build build/tsan -j $(JOBS) --target threaded_tests
+	$(CTEST) build/tsan -L threaded
+
+build: configure
 	cmake --build $(BUILD) -j $(JOBS)
+
+configure: packages
+	cmake --preset release
 
 packages:
 	tools/install_packages

@@ -16,7 +16,7 @@ int run_benchmarks(const std::vector<std::string>& arguments) {
   return code ? *code : complain(code.error());
 }
 
-void add_bench(CLI::App& app) {
+void add_bench(Arguments& app) {
   app.add_subcommand("bench", "Tables and figures of the papers; without a name, the list");
 }
 

@@ -9,30 +9,29 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "arguments.h"
 
 namespace lope::program {
 
 enum Status { Done = 0, BadInput = 1, NotConverged = 2, BadEnvironment = 3 };
 
-void add_run(CLI::App& app, int& status);
-void add_check(CLI::App& app, int& status);
-void add_render(CLI::App& app, int& status);
-void add_export(CLI::App& app, int& status);
-void add_mesh(CLI::App& app, int& status);
-void add_scenes(CLI::App& app, int& status);
-void add_solvers(CLI::App& app, int& status);
+void add_run(Arguments& app, int& status);
+void add_check(Arguments& app, int& status);
+void add_render(Arguments& app, int& status);
+void add_export(Arguments& app, int& status);
+void add_mesh(Arguments& app, int& status);
+void add_scenes(Arguments& app, int& status);
+void add_solvers(Arguments& app, int& status);
 // The benchmarks are a program of their own beside this one, lope-bench, which a first picture need not wait
 // for: it takes all arguments after `lope bench`, --help too.
-void add_bench(CLI::App& app);
+void add_bench(Arguments& app);
 int run_benchmarks(const std::vector<std::string>& arguments);
-void add_compare(CLI::App& app, int& status);
-void add_lcp(CLI::App& app, int& status);
+void add_compare(Arguments& app, int& status);
+void add_lcp(Arguments& app, int& status);
 
 // Checks of numbers on the command line, with one short sentence where they fail.
 inline std::string positive(const std::string& text) {
@@ -47,11 +46,6 @@ inline std::string not_negative(const std::string& text) {
 // Prints the error and returns its status.
 int complain(const Error& error);
 
-// One line about wrong arguments.
-std::string usage_error(const CLI::App* app, const CLI::Error& error);
-// Reads the arguments, which runs the callbacks of commands, then `run`: the status. Says what was thrown.
-int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& run);
-
 // The arguments that every command about a scene shares.
 struct SceneArguments {
   std::string scene;                   // a file, or the name of a scene that comes with Lope
@@ -60,7 +54,7 @@ struct SceneArguments {
   std::string method;                  // --method
   int threads = 0;                     // --threads
 
-  void add_to(CLI::App& command);
+  void add_to(Arguments& command);
   Expected<scene::Scene> load() const;
 };
 

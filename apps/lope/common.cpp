@@ -2,8 +2,6 @@
 #include <lope/scene/suggest.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 
 #include "commands.h"
 #include <fmt/core.h>
@@ -17,39 +15,14 @@ int complain(const Error& error) {
   return error.trouble == Trouble::Input ? BadInput : BadEnvironment;
 }
 
-std::string usage_error(const CLI::App* app, const CLI::Error& error) {
-  std::string words = error.what();
-  while (!words.empty() && words.back() == '\n') words.pop_back();
-  const auto commands = app->get_subcommands();
-  return fmt::format("error: {}; see `{} {}--help`\n", words, app->get_name(),
-                     commands.empty() ? "" : commands[0]->get_name() + " ");
-}
-
-int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& run) {
-  try {
-    app.parse(argc, argv);
-    return run();
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? Done : BadInput;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
-               "--method newton-pcg needs less.\n");
-    return BadEnvironment;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return BadEnvironment;
-  }
-}
-
-void SceneArguments::add_to(CLI::App& command) {
+void SceneArguments::add_to(Arguments& command) {
   command.add_option("scene", scene, "A scene file (.toml), or the name of a scene that comes with Lope")->required();
   command.add_option("--set", overrides, "Override a value of the scene: path.to.key=value (repeatable)")
       ->take_all()
       ->type_name("KEY=VALUE");
   command.add_option("--mesh", mesh, "Use this mesh file for the first body")->type_name("FILE");
   command.add_option("--method", method, "Solver method (see `lope solvers`)")->type_name("NAME");
-  command.add_option("--threads", threads, "Number of threads (default: all cores)")->check(CLI::Range(0, 4096));
+  command.add_option("--threads", threads, "Number of threads (default: all cores)")->in_range(0, 4096);
 }
 
 Expected<scene::Scene> SceneArguments::load() const {

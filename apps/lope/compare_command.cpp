@@ -125,8 +125,8 @@ int replay(const CompareArguments& arguments) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("compare",
+void add_compare(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("compare",
                                          "Solve every step of one recorded trajectory with several methods: "
                                          "agreement, time, iterations, memory");
   auto arguments = std::make_shared<CompareArguments>();
@@ -152,7 +152,7 @@ void add_compare(CLI::App& app, int& status) {
       ->type_name("DIR");
   command->add_flag("--keep-trajectory", arguments->keep, "Keep the recorded states");
   command->add_flag("-q,--quiet", arguments->quiet, "No progress");
-  command->add_option("--replay", arguments->replay)->group("");
+  command->add_option("--replay", arguments->replay)->hide();
   command->footer(
       "Exit code 0: every method converged in every step and found the reference's minimiser within 3 x "
       "accuracy in 99% of them;\n"

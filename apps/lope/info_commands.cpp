@@ -42,16 +42,16 @@ int check_scene(const SceneArguments& arguments) {
 
 }  // namespace
 
-void add_scenes(CLI::App& app, int& status) {
+void add_scenes(Arguments& app, int& status) {
   app.add_subcommand("scenes", "List the scenes that come with Lope")->callback([&status] { status = list_scenes(); });
 }
 
-void add_solvers(CLI::App& app, int&) {
+void add_solvers(Arguments& app, int&) {
   app.add_subcommand("solvers", "List the solver methods and what this CPU runs")->callback(list_solvers);
 }
 
-void add_check(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
+void add_check(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
   auto arguments = std::make_shared<SceneArguments>();
   arguments->add_to(*command);
   command->callback([arguments, &status] { status = check_scene(*arguments); });

@@ -144,17 +144,17 @@ void list_methods() {
 
 }  // namespace
 
-void add_lcp(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("lcp",
+void add_lcp(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("lcp",
                                          "Solve a mixed complementarity problem from Matrix Market files: 0 "
                                          "<= p, Ap + b >= 0, one of them 0, on bounded "
                                          "rows; Ap + b = 0 on the others");
   auto arguments = std::make_shared<LcpArguments>();
   auto list = std::make_shared<bool>(false);
   command->add_flag("--list", *list, "List the methods");
-  auto* matrix =
+  const Argument* matrix =
       command->add_option("A", arguments->matrix, "Matrix: .mtx or .mtx.gz, symmetric positive definite");
-  auto* right = command->add_option("b", arguments->right, "Right-hand side: a vector");
+  const Argument* right = command->add_option("b", arguments->right, "Right-hand side: a vector");
   command->add_option("--bounded", arguments->bounded, "Vector of flags, 1 on bounded rows (default: none)")
       ->type_name("FILE");
   command->add_option("--start", arguments->start, "Vector to start from (default: zero)")->type_name("FILE");

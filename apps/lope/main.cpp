@@ -9,12 +9,6 @@
 
 namespace {
 
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
 // LOPE_ISA, if it is set, must name an instruction set of this machine: nobody shall measure another one by mistake.
 lope::Expected<void> isa_of_environment() {
   const char* wanted = std::getenv("LOPE_ISA");
@@ -28,14 +22,13 @@ lope::Expected<void> isa_of_environment() {
 
 int main(int argc, char** argv) {
   using namespace lope::program;
-  CLI::App app{
+  CommandLine app{
       "Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated "
       "accuracy.",
       "lope"};
-  app.require_subcommand(1);
-  app.failure_message(usage_error);
+  app.require_command();
   if (const auto isa = isa_of_environment(); !isa) return complain(isa.error());
-  app.set_version_flag("--version", fmt::format("lope {} ({} kernels)", LOPE_VERSION, name(lope::selected_isa())));
+  app.set_version(fmt::format("lope {} ({} kernels)", LOPE_VERSION, name(lope::selected_isa())));
   app.footer("First steps:  lope scenes   lope run flagship --render   lope check my_scene.toml");
   int status = Done;
   add_run(app, status);
@@ -52,12 +45,12 @@ int main(int argc, char** argv) {
     fmt::print("{}", app.help());
     return BadInput;
   }
-  const std::vector<std::string> names = command_names(app);
+  const std::vector<std::string> names = app.commands();
   if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     return complain({fmt::format("there is no command '{}'{}; see `lope --help`", argv[1],
                                  lope::scene::did_you_mean(argv[1], names)),
                      lope::Trouble::Input});
   }
   if (argv[1] == std::string_view("bench")) return run_benchmarks({argv + 2, argv + argc});
-  return parse_and_run(app, argc, argv, [&status] { return status; });
+  return app.parse_and_run(argc, argv, [&status] { return status; });
 }

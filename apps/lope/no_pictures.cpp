@@ -11,8 +11,8 @@ Expected<std::vector<std::filesystem::path>> make_pictures(const PictureRequest&
   return forward_error(check_pictures());
 }
 
-void add_render(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("render", "Pictures of a run (not in this build)");
+void add_render(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("render", "Pictures of a run (not in this build)");
   command->allow_extras();
   command->callback([&status] { status = complain(check_pictures().error()); });
 }

@@ -452,10 +452,10 @@ Expected<std::vector<fs::path>> make_pictures(const PictureRequest& request) {
   return files;
 }
 
-void add_render(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("render", "Pictures of a run: stills, a movie, plots");
+void add_render(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("render", "Pictures of a run: stills, a movie, plots");
   auto request = std::make_shared<PictureRequest>();
-  auto frame = std::make_shared<long>(-1);
+  auto frame = std::make_shared<std::int64_t>(-1);
   auto size = std::make_shared<std::string>();
   command->add_option("run", request->directory, "Directory of a run")->required();
   command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
@@ -463,7 +463,7 @@ void add_render(CLI::App& app, int& status) {
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
   command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, pressure, …");
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
-  command->add_option("--samples", request->samples, "Rays per pixel")->check(CLI::Range(1, 65536));
+  command->add_option("--samples", request->samples, "Rays per pixel")->in_range(1, 65536);
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");
   command->add_flag("--particles", request->particles, "Draw liquids as their particles");
   command->callback([=, &status] {

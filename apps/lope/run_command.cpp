@@ -250,12 +250,12 @@ int run(const RunArguments& arguments) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
+void add_run(Arguments& app, int& status) {
+  Arguments* command = app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
   auto arguments = std::make_shared<RunArguments>();
   arguments->scene.add_to(*command);
   command->add_option("-o,--output", arguments->output, "Directory of the run (default: runs/NAME)")->type_name("DIR");
-  CLI::Option* resume = command->add_flag("--resume", arguments->resume,
+  Argument* resume = command->add_flag("--resume", arguments->resume,
                                           "Go on from the checkpoint; SCENE may be the directory of the run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");

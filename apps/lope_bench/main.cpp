@@ -5,7 +5,6 @@
 #include <lope/io/file.h>
 
 #include <cstdio>
-#include <exception>
 
 #include "../lope/commands.h"
 #include <fmt/core.h>
@@ -55,7 +54,7 @@ void list_benchmarks() {
     fmt::print("{:12} {}\n", benchmark.name, benchmark.shows);
 }
 
-void add_options(CLI::App& app, std::string& name, bench::BenchOptions& options) {
+void add_options(Arguments& app, std::string& name, bench::BenchOptions& options) {
   options.folder = "bench_results";
   app.add_option("name", name, "Benchmark");
   app.add_option("-o,--output", options.folder, "Folder of the results")->type_name("DIR");
@@ -71,12 +70,11 @@ void add_options(CLI::App& app, std::string& name, bench::BenchOptions& options)
 }
 
 int bench_program(int argc, char** argv) {
-  CLI::App app{"Tables and figures of the papers; without a name, the list", "lope bench"};
-  app.failure_message(usage_error);
+  CommandLine app{"Tables and figures of the papers; without a name, the list", "lope bench"};
   std::string name;
   bench::BenchOptions options;
   add_options(app, name, options);
-  return parse_and_run(app, argc, argv, [&] {
+  return app.parse_and_run(argc, argv, [&] {
     if (!name.empty()) return run_benchmark(name, options);
     list_benchmarks();
     return static_cast<int>(Done);

@@ -14,6 +14,17 @@ namespace {
 constexpr int most_iterations = 40, most_halvings = 30;
 constexpr double smallest_start = 0.05;  // a stretch that a density with a logarithm starts from
 
+// −H⁻¹g; where H is not positive definite its eigenvalues are replaced by their magnitudes, at least `least`.
+// Out of line, so that it is compiled once and not for every density.
+template <int d>
+[[gnu::noinline]] Vec<d> newton_direction(const Mat<d>& H, const Vec<d>& g, double least) {
+  if (const Eigen::LLT<Mat<d>> factor(H); factor.info() == Eigen::Success) return -factor.solve(g);
+  const Eigen::SelfAdjointEigenSolver<Mat<d>> eigen(H);
+  const Vec<d> scaled =
+      (eigen.eigenvectors().transpose() * g).cwiseQuotient(eigen.eigenvalues().cwiseAbs().cwiseMax(least));
+  return -(eigen.eigenvectors() * scaled);
+}
+
 template <class Model, int d>
 class LocalProblem {
  public:
@@ -33,8 +44,6 @@ class LocalProblem {
     return result;
   }
 
-  // −H⁻¹g; where H is not positive definite its eigenvalues are replaced by their magnitudes, at least a
-  // tenth of the weight.
   Vec<d> direction(const Vec<d>& sigma, const Vec<d>& g) const {
     StretchHessian<double, d> h;
     Model::template hessian<double, d>(lame_, column(sigma), h);
@@ -42,11 +51,7 @@ class LocalProblem {
     for (int i = 0; i < d; ++i) {
       for (int j = 0; j < d; ++j) H(i, j) += h.stretch(i, j);
     }
-    if (const Eigen::LLT<Mat<d>> factor(H); factor.info() == Eigen::Success) return -factor.solve(g);
-    const Eigen::SelfAdjointEigenSolver<Mat<d>> eigen(H);
-    const Vec<d> scaled = (eigen.eigenvectors().transpose() * g)
-                              .cwiseQuotient(eigen.eigenvalues().cwiseAbs().cwiseMax(0.1 * weight_));
-    return -(eigen.eigenvectors() * scaled);
+    return newton_direction<d>(H, g, 0.1 * weight_);
   }
 
   Vec<d> minimize(Vec<d> sigma) const {

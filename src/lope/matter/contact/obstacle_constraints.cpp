@@ -1,11 +1,12 @@
 #include <lope/base/parallel.h>
+#include <lope/math/positive_part.h>
 #include <lope/matter/contact/obstacle_constraints.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 
 namespace lope::matter {
 namespace {
@@ -30,12 +31,6 @@ Mat3 tangent_projector(std::span<const ActivePair> pairs) {
     if (length > independent) tangent -= rest * rest.transpose() / (length * length);
   }
   return tangent;
-}
-
-Mat3 positive_part(const Mat3& a) {
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(a);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
-         eigen.eigenvectors().transpose();
 }
 
 bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
@@ -333,7 +328,7 @@ void ObstacleConstraints::project_gradient(std::span<double> g) const {
 
 Mat3 ObstacleConstraints::curvature(optimize::HessianKind kind, const ActiveNode& active) const {
   const Mat3 inside = -(active.tangent * active.curvature * active.tangent);
-  return kind == optimize::HessianKind::Raw ? inside : positive_part(inside);
+  return kind == optimize::HessianKind::Raw ? inside : math::positive_part(inside);
 }
 
 namespace {

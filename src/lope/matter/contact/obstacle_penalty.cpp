@@ -1,11 +1,10 @@
 #include <lope/base/parallel.h>
+#include <lope/math/positive_part.h>
 #include <lope/matter/contact/obstacle_penalty.h>
 
 #include <cassert>
 #include <cmath>
 #include <limits>
-
-#include <Eigen/Eigenvalues>
 
 namespace lope::matter {
 namespace {
@@ -104,9 +103,7 @@ Mat3 ObstaclePenalty::second_derivative(optimize::HessianKind kind, const Pair& 
   Mat3 exact = -6 * pair.stiffness * phi * pair.at.gradient * pair.at.gradient.transpose() -
                3 * pair.stiffness * phi * phi * pair.at.hessian;
   if (kind == optimize::HessianKind::Raw) return exact;
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(exact);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
-         eigen.eigenvectors().transpose();
+  return math::positive_part(exact);
 }
 
 void ObstaclePenalty::add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) {

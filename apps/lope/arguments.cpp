@@ -1,0 +1,135 @@
+#include "arguments.h"
+
+#include <exception>
+#include <new>
+
+#include "commands.h"
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+namespace lope::program {
+namespace {
+
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string words = error.what();
+  while (!words.empty() && words.back() == '\n') words.pop_back();
+  const auto commands = app->get_subcommands();
+  return fmt::format("error: {}; see `{} {}--help`\n", words, app->get_name(),
+                     commands.empty() ? "" : commands[0]->get_name() + " ");
+}
+
+}  // namespace
+
+Argument* Argument::required() {
+  option_->required();
+  return this;
+}
+Argument* Argument::type_name(const std::string& name) {
+  option_->type_name(name);
+  return this;
+}
+Argument* Argument::check(const std::function<std::string(const std::string&)>& fault) {
+  option_->check(fault);
+  return this;
+}
+Argument* Argument::in_range(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return this;
+}
+Argument* Argument::one_of(std::initializer_list<std::string> values) {
+  option_->check(CLI::IsMember(std::vector<std::string>(values)));
+  return this;
+}
+Argument* Argument::delimiter(char between) {
+  option_->delimiter(between);
+  return this;
+}
+Argument* Argument::take_all() {
+  option_->take_all();
+  return this;
+}
+Argument* Argument::capture_default_str() {
+  option_->capture_default_str();
+  return this;
+}
+Argument* Argument::hide() {
+  option_->group("");
+  return this;
+}
+Argument* Argument::excludes(Argument* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+bool Argument::empty() const { return option_->empty(); }
+
+Arguments* Arguments::add_subcommand(const std::string& name, const std::string& description) {
+  return &commands_.emplace_back(app_->add_subcommand(name, description));
+}
+
+template <class Value>
+Argument* Arguments::add(const std::string& name, Value& value, const std::string& description) {
+  return &arguments_.emplace_back(app_->add_option(name, value, description));
+}
+Argument* Arguments::add_option(const std::string& name, std::string& value, const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_option(const std::string& name, std::filesystem::path& value,
+                                const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_option(const std::string& name, int& value, const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_option(const std::string& name, std::int64_t& value,
+                                const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_option(const std::string& name, double& value, const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_option(const std::string& name, std::vector<std::string>& value,
+                                const std::string& description) {
+  return add(name, value, description);
+}
+Argument* Arguments::add_flag(const std::string& name, bool& value, const std::string& description) {
+  return &arguments_.emplace_back(app_->add_flag(name, value, description));
+}
+void Arguments::allow_extras() { app_->allow_extras(); }
+void Arguments::footer(const std::string& text) { app_->footer(text); }
+void Arguments::callback(const std::function<void()>& run) { app_->callback(run); }
+
+CommandLine::CommandLine(const std::string& description, const std::string& name)
+    : Arguments(nullptr), parser_(std::make_unique<CLI::App>(description, name)) {
+  app_ = parser_.get();
+  app_->failure_message(usage_error);
+}
+CommandLine::~CommandLine() = default;
+
+void CommandLine::set_version(const std::string& version) { app_->set_version_flag("--version", version); }
+void CommandLine::require_command() { app_->require_subcommand(1); }
+std::string CommandLine::help() const { return app_->help(); }
+
+std::vector<std::string> CommandLine::commands() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app_->get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+int CommandLine::parse_and_run(int argc, char** argv, const std::function<int()>& run) {
+  try {
+    app_->parse(argc, argv);
+    return run();
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error) == 0 ? Done : BadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
+               "--method newton-pcg needs less.\n");
+    return BadEnvironment;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return BadEnvironment;
+  }
+}
+
+}  // namespace lope::program

@@ -61,6 +61,9 @@ void add_options(Arguments& app, std::string& name, bench::BenchOptions& options
   app.add_option("--mesh", options.mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
   app.add_option("--size", options.size, "Resolution (meaning depends on the benchmark)")->check(positive);
   app.add_option("--steps", options.steps, "Number of steps")->check(positive);
+  app.add_option("--perturbations", options.perturbations,
+                 "Run every case so many times, slightly changed, and count the ends (torture)")
+      ->check(positive);
   app.add_option("--only", options.only, "Only these tables or scenes of a benchmark that has several")
       ->delimiter(',')
       ->type_name("NAME,…");

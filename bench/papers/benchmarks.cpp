@@ -8,7 +8,7 @@ namespace {
 constexpr std::array<Benchmark, 13> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)", newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
-    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size nodes per side)", torture},
+    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size, --perturbations)", torture},
     {"contact", "OPT Figs. 10, 15: every scene with contact, and constraints against post-processing", contact},
     {"cantilever", "a cantilever under its weight converges with refinement", cantilever},
     {"time-order", "orders and energy behaviour of the time schemes", time_order},

@@ -3,6 +3,7 @@
 // that must be the same on other machines: hashes_test.cpp.)
 #include <lope/base/cpu.h>
 #include <lope/base/parallel.h>
+#include <lope/geometry/full_turns.h>
 #include <lope/scene/run.h>
 #include <lope/scene/scene.h>
 
@@ -11,6 +12,7 @@
 #include <set>
 
 #include "hash.h"
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace lope::golden {
@@ -97,8 +99,12 @@ void sags_like_a_beam(const Trace& trace) {
   EXPECT_LT(trace.last().energy.kinetic, 1e-3 * trace.last().energy.elastic) << "not at rest";
 }
 
-void ends_without_inverted_elements(const Trace& trace) {
+// On a mesh as coarse as this a tangle can hold itself (docs/benchmarks/opt.md), and rounding decides whether
+// it does. Whatever is not tangled finds back to its shape.
+void recovers_unless_tangled(const Trace& trace) {
   EXPECT_GT(trace.body(0).inverted_elements, 0) << "the torture was none";
+  const step::SolidBody& cube = trace.model.solids[0];
+  if (!geometry::vertices_in_full_turns(cube.mesh, cube.dimension, trace.positions.back()).empty()) return;
   EXPECT_EQ(trace.last().inverted_elements, 0);
   EXPECT_LT(trace.last().energy.elastic, 1e-3 * trace.body(0).energy.elastic);
 }
@@ -316,8 +322,12 @@ const std::vector<SceneCase>& cases() {
       {"tori_bowl",
        {"body.ring.copies.count=[2, 2, 2]", "time.duration=0.6 s"},
        touches_with_little_penetration},
-      {"torture_point", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
-      {"torture_random", {"body.cube.shape.box.lattice=[5, 5, 5]"}, ends_without_inverted_elements},
+      {"torture_point",
+       {"body.cube.shape.box.lattice=[5, 5, 5]", "time.duration=10 s"},
+       recovers_unless_tangled},
+      {"torture_random",
+       {"body.cube.shape.box.lattice=[5, 5, 5]", "time.duration=10 s"},
+       recovers_unless_tangled},
       {"torus_drop", {"body.ring.edge=10 cm", "time.duration=0.7 s"}, touches_with_little_penetration},
       {"torus_hole", {"body.ring.edge=12 cm"}, is_through_the_hole},
       {"tss", {"body.creature.edge=6 cm", "time.duration=0.4 s"}, is_stretched_along_the_axis},
@@ -359,6 +369,68 @@ TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
       expect_property(chosen, other);
     }
     threads = threads == 2 ? 0 : 2;
+  }
+}
+
+// Chaotic scenes, over perturbations that are far below what anybody could measure: what holds on every path.
+class GoldenTorture : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, GoldenTorture,
+                         testing::Values("gast15", "newton", "newton-pcg", "dot", "lbfgs-h", "lbfgs-pd"),
+                         [](const auto& chosen) {
+                           std::string name = chosen.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+step::Model perturbed_cube(const std::string& scene, int k, const std::string& method) {
+  const auto loaded = scene::load_scene(LOPE_SOURCE_DIR "/scenes/" + scene + ".toml",
+                                        {"body.cube.shape.box.lattice=[5, 5, 5]", "solver.method=" + method,
+                                         fmt::format("body.cube.material.young={:.17g}", 1e4 * (1 + k * 1e-7))});
+  return scene::build_model(loaded.value()).value();
+}
+
+bool is_recovered(const step::BodyReport& cube, double elastic_at_first) {
+  return cube.inverted_elements == 0 && cube.energy.elastic < 1e-3 * elastic_at_first;
+}
+
+// Every step converges, until the cube has its shape or its energy does not change any more. There it is tangled, and longer
+// steps, which may start from the rest shape, bring it back.
+void expect_a_lawful_end(step::Model model) {
+  step::Simulation simulation(model);
+  double first = 0, checked = 0;
+  for (bool at_rest = false; !at_rest;) {
+    const step::StepReport report = simulation.advance();
+    ASSERT_TRUE(report.converged()) << "step " << report.step;
+    ASSERT_LT(report.step, 1000) << "neither recovered nor at rest";
+    const double elastic = report.bodies[0].energy.elastic;
+    if (report.step == 1) first = elastic;
+    if (is_recovered(report.bodies[0], first)) return;
+    if (report.step % 48 != 0) continue;
+    at_rest = std::abs(elastic - checked) < 0.01 * elastic;
+    checked = elastic;
+  }
+  step::State state = simulation.state();
+  std::fill(state.bodies[0].v.begin(), state.bodies[0].v.end(), 0.0);
+  model.solver.initial_guess = step::InitialGuess::Rescue;
+  step::Simulation rescue(model);
+  ASSERT_TRUE(rescue.restore(state));
+  const step::Simulation::Tangle tangle = rescue.tangle(0);
+  ASSERT_FALSE(tangle.vertices.empty()) << "at rest, neither recovered nor tangled";
+  step::StepReport report;
+  for (int i = 0; i < 10; ++i) report = rescue.advance(2 * tangle.rescue_step);
+  EXPECT_TRUE(is_recovered(report.bodies[0], first)) << "not rescued";
+}
+
+TEST_P(GoldenTorture, EveryPathEndsInTheRestShapeOrInATangleThatLongStepsUndo) {
+  const auto isas = supported_isas();
+  for (const std::string scene : {"torture_point", "torture_random"}) {
+    for (int k = 0; k < 12; ++k) {
+      const Isa isa = isas[static_cast<std::size_t>(k) % isas.size()];
+      SCOPED_TRACE(fmt::format("{}, perturbation {}, {} kernels", scene, k, name(isa)));
+      const SelectedIsa selected(isa);
+      expect_a_lawful_end(perturbed_cube(scene, k, GetParam()));
+      if (HasFatalFailure()) return;
+    }
   }
 }
 

@@ -51,6 +51,11 @@ for method in dot lbfgs-h lbfgs-pd; do
 done
 grep -q "NOT CONVERGED" capped/log.txt || fail "the log does not say that the run did not converge"
 
+# A body that is left tangled is named, although every step converged.
+expect 0 "$lope" run torture_point --set 'body.cube.shape.box.lattice=[5, 5, 5]' --set time.duration=0.2 -o tangled
+complains "body 'cube' ends tangled"
+if grep -q tangled runs/bar/log.txt; then fail "a sound body is called tangled"; fi
+
 # Plain Newton does not solve a torture, and says so.
 expect 2 "$lope" run torture_random --method newton-raw --set 'body.cube.shape.box.lattice=[5, 5, 5]' \
   --set time.duration=0.1 --set solver.max_iterations=30 -o raw

@@ -8,8 +8,7 @@
 namespace lope::geometry {
 namespace {
 
-// The rotation R of largest tr(Rᵀ c).
-Mat3 nearest_rotation(const Mat3& c) {
+Mat3 nearest_rotation_3d(const Mat3& c) {
   const Eigen::JacobiSVD<Mat3> svd(c, Eigen::ComputeFullU | Eigen::ComputeFullV);
   Mat3 u = svd.matrixU();
   if ((u * svd.matrixV().transpose()).determinant() < 0) u.col(2) *= -1;
@@ -22,6 +21,10 @@ Mat3 nearest_rotation_2d(const Mat3& c) {
 }
 
 }  // namespace
+
+Mat3 nearest_rotation(int dimension, const Mat3& c) {
+  return dimension == 2 ? nearest_rotation_2d(c) : nearest_rotation_3d(c);
+}
 
 RigidPose rigid_fit(int dimension, std::span<const Vec3> a, std::span<const Vec3> b,
                     std::span<const double> weights) {
@@ -39,7 +42,7 @@ RigidPose rigid_fit(int dimension, std::span<const Vec3> a, std::span<const Vec3
     covariance += weights[i] * (b[i] - b_mean) * (a[i] - a_mean).transpose();
   }
   RigidPose pose;
-  pose.rotation = dimension == 2 ? nearest_rotation_2d(covariance) : nearest_rotation(covariance);
+  pose.rotation = nearest_rotation(dimension, covariance);
   pose.translation = b_mean - pose.rotation * a_mean;
   return pose;
 }

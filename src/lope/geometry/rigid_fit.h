@@ -10,6 +10,10 @@
 
 namespace lope::geometry {
 
+// The rotation R of largest tr(Rᵀ c), which is nearest to c; in two dimensions one about z, for which only
+// the upper left 2×2 entries count.
+Mat3 nearest_rotation(int dimension, const Mat3& c);
+
 // The spans are of the same size; the weights are positive.
 RigidPose rigid_fit(int dimension, std::span<const Vec3> a, std::span<const Vec3> b,
                     std::span<const double> weights);

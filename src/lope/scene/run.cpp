@@ -569,6 +569,20 @@ class Directory {
   std::optional<io::JsonLines> stats_;
 };
 
+// Bodies whose steps all converge may still end in a shape that is not theirs.
+void tell_of_tangles(step::Simulation& simulation) {
+  for (std::size_t i = 0; i < simulation.model().solids.size(); ++i) {
+    const std::string& name = simulation.model().solids[i].name;
+    const step::Simulation::Tangle tangle = simulation.tangle(i);
+    if (tangle.vertices.empty()) continue;
+    log_warning(
+        "body '{}' ends tangled: its elements make a full turn around lines through {} of its vertices (the first: {}), "
+        "which no small motion undoes. A finer mesh may let go, and so may steps longer than {:.2g} s that may start from "
+        "the rest shape (solver.start = \"rescue\")",
+        name, tangle.vertices.size(), tangle.vertices.front(), tangle.rescue_step);
+  }
+}
+
 }  // namespace
 
 std::string bodies_text(const step::IslandReport& island, const step::Model& model) {
@@ -678,6 +692,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     }
   }
   if (const auto written = save(simulation.state()); !written) return forward_error(written);
+  if (!summary.interrupted) tell_of_tangles(simulation);
   summary.frames = static_cast<std::int64_t>(io::frame_numbers(directory.frames()).size());
   summary.seconds = watch.seconds();
   return summary;

@@ -1,4 +1,5 @@
 #include <lope/base/timer.h>
+#include <lope/geometry/full_turns.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/rigid_fit.h>
 #include <lope/linalg/space.h>
@@ -722,6 +723,22 @@ BodyReport Simulation::report(std::size_t index) {
 }
 
 Energies Simulation::energies(std::size_t body) { return report(body).energy; }
+
+Simulation::Tangle Simulation::tangle(std::size_t index) {
+  const SolidBody& solid = model_.solids[index];
+  const std::vector<double>& x = state_.bodies[index].x;
+  Tangle result{geometry::vertices_in_full_turns(solid.mesh, solid.dimension, x), 0};
+  if (result.vertices.empty()) return result;
+  matter::StepObjective& objective = *bodies_[index]->objective;
+  const std::vector<double> shape = fitted_rest_shape(index);
+  const auto d = static_cast<std::size_t>(solid.dimension);
+  double distance = 0;  // Σ m |s − x|²
+  for (std::size_t k = 0; k < x.size(); ++k)
+    distance += objective.masses()[k / d] * std::pow(shape[k] - x[k], 2);
+  objective.move_to(x);
+  result.rescue_step = std::sqrt(distance / (2 * objective.potential()));
+  return result;
+}
 
 std::vector<matter::Field> Simulation::fields(std::size_t index) {
   using Place = matter::Field::Place;

@@ -103,6 +103,14 @@ class Simulation {
   // advance()).
   std::vector<matter::Field> fields(std::size_t body);
   Energies energies(std::size_t body);
+  // What keeps a body at rest away from its shape. Costs about as much as an iteration of a step.
+  struct Tangle {
+    std::vector<int> vertices;  // geometry/full_turns.h; empty: the body is not tangled
+    // From rest, longer steps than this have less energy in the rest shape placed nearest than where the body is
+    // (seconds): with InitialGuess::Rescue they start there.
+    double rescue_step = 0;
+  };
+  Tangle tangle(std::size_t body);
   // The liquid's grid in the last substep that led to the current state; where that is not the end of an
   // advance(), at the state itself. Empty without a liquid.
   matter::liquid::GridFields liquid_fields();

@@ -5,6 +5,7 @@
 #include <lope/scene/check.h>
 #include <lope/scene/run.h>
 #include <lope/scene/suggest.h>
+#include <lope/scene/trajectory.h>
 
 #include <cstdio>
 
@@ -82,6 +83,12 @@ int compare(const CompareArguments& arguments) {
          Trouble::Input});
   }
   options.steps = arguments.steps > 0 ? arguments.steps : all;
+  if (!scene::anything_to_solve(*model, options.steps)) {
+    return complain(
+        {fmt::format("{}: there is nothing to compare: the methods move solid bodies, and {}", scene->name,
+                     model->solids.empty() ? "this scene has none" : "every vertex here is held"),
+         Trouble::Input});
+  }
   if (arguments.history > options.steps) {
     return complain(
         {fmt::format("--history {}: only {} steps are compared", arguments.history, options.steps),

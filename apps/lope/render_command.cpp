@@ -363,56 +363,71 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
 
 // The cycles of the substep that needed most of them, from the first guess on.
 void add_pressure_history(const nlohmann::json& pressure, render::StepRecord& record) {
-  record.tolerance = pressure.at("tolerance").get<double>();
+  record.tolerance = io::number_from(pressure.at("tolerance"));
   record.iteration_count = pressure.at("iterations").get<long>();
   for (const auto& it : pressure.at("history")) {
-    record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("residual").get<double>()});
+    record.iterations.push_back(
+        {it.at("iteration").get<int>(), it.at("seconds").get<double>(), io::number_from(it.at("residual"))});
   }
 }
 
+Vec3 vector_from(const nlohmann::json& value) {
+  return {io::number_from(value.at(0)), io::number_from(value.at(1)), io::number_from(value.at(2))};
+}
+
+// One line of the statistics. Throws nlohmann::json::exception where it is not as it should be.
+render::StepRecord step_record(const nlohmann::json& line) {
+  render::StepRecord record;
+  record.step = line.at("step").get<int>();
+  record.time = line.at("time").get<double>();
+  record.wall_seconds = line.at("seconds").get<double>();
+  record.converged = line.at("converged").get<bool>();
+  for (const auto& body : line.at("bodies")) {
+    const auto& energy = body.at("energy");
+    record.kinetic_energy += io::number_from(energy.at("kinetic"));
+    record.elastic_energy += io::number_from(energy.at("elastic"));
+    record.gravity_energy += io::number_from(energy.at("gravity"));
+    record.linear_momentum += vector_from(body.at("momentum"));
+    record.angular_momentum += vector_from(body.at("angular_momentum"));
+  }
+  if (line.contains("liquid")) {
+    const auto& liquid = line.at("liquid");
+    record.kinetic_energy += io::number_from(liquid.at("energy").at("kinetic"));
+    record.gravity_energy += io::number_from(liquid.at("energy").at("gravity"));
+    record.linear_momentum += vector_from(liquid.at("momentum"));
+    record.angular_momentum.setConstant(std::nan(""));
+    if (line.at("islands").empty()) add_pressure_history(liquid.at("pressure"), record);
+  }
+  for (const auto& island : line.at("islands")) {
+    record.tolerance = io::number_from(island.at("solve").at("tolerance"));
+    for (const auto& it : island.at("solve").at("history")) {
+      record.iterations.push_back(
+          {it.at("iteration").get<int>(), it.at("seconds").get<double>(), io::number_from(it.at("measure"))});
+    }
+  }
+  record.total_energy = record.kinetic_energy + record.elastic_energy + record.gravity_energy;
+  return record;
+}
+
 Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs::path& folder, const scene::Scene& scene) {
-  const auto lines = io::read_json_lines(directory / "stats.jsonl");
+  const fs::path file = directory / "stats.jsonl";
+  const auto lines = io::read_json_lines(file);
   if (!lines) return forward_error(lines);
   std::vector<render::StepRecord> records;
   for (const nlohmann::json& line : *lines) {
-    render::StepRecord record;
-    record.step = line.at("step").get<int>();
-    record.time = line.at("time").get<double>();
-    record.wall_seconds = line.at("seconds").get<double>();
-    record.converged = line.at("converged").get<bool>();
-    for (const auto& body : line.at("bodies")) {
-      const auto& energy = body.at("energy");
-      record.kinetic_energy += energy.at("kinetic").get<double>();
-      record.elastic_energy += energy.at("elastic").get<double>();
-      record.gravity_energy += energy.at("gravity").get<double>();
-      for (int k = 0; k < 3; ++k) {
-        record.linear_momentum[k] += body.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
-        record.angular_momentum[k] += body.at("angular_momentum").at(static_cast<std::size_t>(k)).get<double>();
-      }
+    try {
+      records.push_back(step_record(line));
+    } catch (const nlohmann::json::exception& trouble) {
+      return input_error("{}:{}: not statistics of a step: {}", file.string(), records.size() + 1,
+                         trouble.what());
     }
-    if (line.contains("liquid")) {
-      const auto& liquid = line.at("liquid");
-      record.kinetic_energy += liquid.at("energy").at("kinetic").get<double>();
-      record.gravity_energy += liquid.at("energy").at("gravity").get<double>();
-      for (int k = 0; k < 3; ++k) record.linear_momentum[k] += liquid.at("momentum").at(static_cast<std::size_t>(k)).get<double>();
-      record.angular_momentum.setConstant(std::nan(""));
-      if (line.at("islands").empty()) add_pressure_history(liquid.at("pressure"), record);
-    }
-    for (const auto& island : line.at("islands")) {
-      record.tolerance = island.at("solve").at("tolerance").get<double>();
-      for (const auto& it : island.at("solve").at("history")) {
-        record.iterations.push_back({it.at("iteration").get<int>(), it.at("seconds").get<double>(), it.at("measure").get<double>()});
-      }
-    }
-    record.total_energy = record.kinetic_energy + record.elastic_energy + record.gravity_energy;
-    records.push_back(std::move(record));
   }
-  const bool displacement = scene.resolved["solver"].text_at("tolerance") == "displacement";
-  const bool only_liquid = scene.liquid && scene.bodies.empty();
-  return render::write_run_plots(records, folder,
-                                 only_liquid    ? "residual of the pressure (m/s), slowest substep"
-                                 : displacement ? "remaining displacement (m)"
-                                                : "residual");
+  std::string measure = "residual of the pressure (m/s), slowest substep";
+  if (!scene.bodies.empty()) {
+    const bool displacement = scene.resolved["solver"].text_at("tolerance") == "displacement";
+    measure = displacement ? "remaining displacement (m)" : "residual";
+  }
+  return render::write_run_plots(records, folder, measure);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <lope/base/process.h>
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
+#include <lope/io/json_lines.h>
 #include <lope/scene/run.h>
 
 #include <algorithm>
@@ -107,14 +108,16 @@ json summary_json(const Comparison& comparison) {
     if (comparison.memory_known) row["peak_memory_bytes"] = replay.peak_memory;
     if (comparison.trajectory.is_length)
       row["agreement"] = {{"agreed", a.agreed}, {"passed", a.passed()}, {"parted", a.parted}};
-    row["largest_difference"] = std::isfinite(a.largest) ? json(a.largest) : json(nullptr);
+    row["largest_difference"] = a.largest;
     methods.push_back(std::move(row));
   }
-  return {{"reference", comparison.trajectory.reference},
-          {"tolerance", comparison.trajectory.tolerance},
-          {"tolerance_is_a_length", comparison.trajectory.is_length},
-          {"steps", comparison.trajectory.steps.size()},
-          {"methods", std::move(methods)}};
+  json summary = {{"reference", comparison.trajectory.reference},
+                  {"tolerance", comparison.trajectory.tolerance},
+                  {"tolerance_is_a_length", comparison.trajectory.is_length},
+                  {"steps", comparison.trajectory.steps.size()},
+                  {"methods", std::move(methods)}};
+  io::name_non_finite(summary);
+  return summary;
 }
 
 // Replays in a process of its own, which writes the result into the folder.

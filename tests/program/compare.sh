@@ -26,6 +26,16 @@ refused "'nwton'" "did you mean 'newton'" -- "$lope" compare bar.toml --methods 
 refused "'autt'" "did you mean 'auto'" -- "$lope" compare bar.toml --reference autt
 refused "20 steps, not 30" -- "$lope" compare bar.toml --steps 30
 refused "only 3 steps" -- "$lope" compare bar.toml --steps 3 --history 4
+cat >water.toml <<'SCENE'
+[liquid]
+resolution = 8
+[[body]]
+kind = "liquid"
+shape = { box = { size = [1, 1, 1] } }
+SCENE
+refused "water: there is nothing to compare" "this scene has none" -- "$lope" compare water.toml
+sed 's/side = "x-min"/all = true/' bar.toml >held.toml
+refused "held: there is nothing to compare" "every vertex here is held" -- "$lope" compare held.toml
 refused "no_such.toml" -- "$lope" compare no_such.toml
 absent comparisons
 finish

@@ -108,4 +108,13 @@ Expected<void> make_directory(const fs::path& path) {
   return {};
 }
 
+Expected<void> remove_path(const fs::path& path) {
+  std::error_code trouble;
+  fs::remove_all(path, trouble);
+  if (trouble)
+    return environment_error("{}: cannot be removed: {}; remove it yourself, or choose another folder",
+                             path.string(), trouble.message());
+  return {};
+}
+
 }  // namespace lope::io

@@ -46,6 +46,10 @@ class AtomicFile {
 // Creates a folder and its parents if they are not there.
 Expected<void> make_directory(const std::filesystem::path& path);
 
+// Removes a file, or a folder with all that is in it. Nothing there is no failure; what cannot be removed is
+// Trouble::Environment.
+Expected<void> remove_path(const std::filesystem::path& path);
+
 // The Environment error for `path` and an errno: the sentence that a user sees, with advice for a full disk.
 tl::unexpected<Error> writing_error(const std::filesystem::path& path, int error_number);
 

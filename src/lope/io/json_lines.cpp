@@ -3,6 +3,8 @@
 #include <lope/io/json_lines.h>
 
 #include <cerrno>
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -58,7 +60,8 @@ Expected<JsonLines> JsonLines::resume(const fs::path& path, std::int64_t last_st
   return open(path, "ab");
 }
 
-Expected<void> JsonLines::append(const json& line) {
+Expected<void> JsonLines::append(json line) {
+  name_non_finite(line);
   std::string text;
   try {
     text = line.dump() + '\n';
@@ -85,6 +88,23 @@ Expected<std::vector<json>> read_json_lines(const fs::path& path) {
   }
   if (!text.empty()) log_warning("{}:{}: left out an incomplete last line", path.string(), number + 1);
   return lines;
+}
+
+void name_non_finite(json& tree) {
+  if (tree.is_structured()) {
+    for (json& part : tree) name_non_finite(part);
+  } else if (tree.is_number_float() && !std::isfinite(tree.get<double>())) {
+    const double value = tree.get<double>();
+    tree = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+}
+
+double number_from(const json& value) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (value == "inf") return infinity;
+  if (value == "-inf") return -infinity;
+  if (value == "nan" || value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  return value.get<double>();
 }
 
 }  // namespace lope::io

@@ -1,6 +1,8 @@
 // JSON lines: one JSON object per line, appended while a simulation runs (stats.jsonl). Every line reaches
 // the operating system before append() returns, so that an interrupted run keeps all of them but possibly the
 // last.
+//
+// JSON has no numbers that are not finite. Here they are the strings "nan", "inf" and "-inf".
 #pragma once
 
 #include <lope/base/expected.h>
@@ -24,7 +26,7 @@ class JsonLines {
   static Expected<JsonLines> resume(const std::filesystem::path& path, std::int64_t last_step);
 
   // Fails if the disk is full or the text in it is not UTF-8.
-  Expected<void> append(const nlohmann::json& line);
+  Expected<void> append(nlohmann::json line);
 
  private:
   struct Close {
@@ -41,5 +43,12 @@ class JsonLines {
 // a warning; any other line that is not JSON is an Error with its number. Callers include
 // <nlohmann/json.hpp>.
 Expected<std::vector<nlohmann::json>> read_json_lines(const std::filesystem::path& path);
+
+// Turns every number of a tree that is not finite into its string.
+void name_non_finite(nlohmann::json& tree);
+
+// The number that a value stands for: a number, one of the three strings, or null (NaN, as older files have
+// it). Throws nlohmann::json::type_error for anything else.
+double number_from(const nlohmann::json& value);
 
 }  // namespace lope::io

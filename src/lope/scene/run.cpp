@@ -508,8 +508,9 @@ class Directory {
         return input_error("{} already holds a run: give --overwrite to replace it, --resume to go on with it, or "
                            "another directory with --output", root_.string());
       }
-      std::error_code ignored;
-      for (const char* old : written_by_a_run) fs::remove_all(root_ / old, ignored);
+      for (const char* old : written_by_a_run) {
+        if (const auto removed = io::remove_path(root_ / old); !removed) return removed;
+      }
     }
     if (const auto made = io::make_directory(frames()); !made) return made;
     if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
@@ -533,12 +534,13 @@ class Directory {
       return input_error("{}: {} steps led to {:g} s, not {:g} s: time.step cannot change when a run goes on",
                          checkpoint().string(), step, state->time, expected);
     }
+    if (const auto same = check_frames(step, simulation.model(), per_frame); !same) return same;
     if (const auto fits = simulation.restore(std::move(*state)); !fits) {
       return input_error("{}: {}", checkpoint().string(), fits.error().message);
     }
     for (const std::int64_t number : io::frame_numbers(frames())) {
-      std::error_code ignored;
-      if (number * per_frame > step) fs::remove(io::frame_path(frames(), number), ignored);
+      if (number * per_frame <= step) continue;
+      if (const auto removed = io::remove_path(io::frame_path(frames(), number)); !removed) return removed;
     }
     if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
     auto stats = io::JsonLines::resume(root_ / "stats.jsonl", step);
@@ -556,6 +558,18 @@ class Directory {
       if (!line.value("converged", false)) failed.push_back(line.value("step", std::int64_t{0}));
     }
     return failed;
+  }
+
+  // A frame's number stands for its time, so frames must stay as far apart as those that are there.
+  Expected<void> check_frames(std::int64_t step, const step::Model& model, std::int64_t per_frame) const {
+    const auto before = load_scene((root_ / "scene.toml").string());
+    if (!before) return forward_error(before);
+    const std::int64_t earlier = steps_per_frame(*before, model);
+    if (step == 0 || earlier == per_frame) return {};
+    return input_error(
+        "{}: its frames are {} steps apart, and would go on {} apart: time.frame_rate cannot change when a "
+        "run goes on (it was {:g} per second)",
+        root_.string(), earlier, per_frame, before->frame_rate);
   }
 
   Expected<void> write_stats(const step::StepReport& report, const step::Model& model) {

@@ -1,5 +1,6 @@
 #include <lope/base/memory.h>
 #include <lope/io/file.h>
+#include <lope/io/json_lines.h>
 #include <lope/linalg/space.h>
 #include <lope/optimize/methods.h>
 #include <lope/scene/run.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,10 +53,9 @@ double largest_difference(const step::Model& model, const step::State& a, const 
   return largest;
 }
 
-// JSON has no infinity: null stands for it.
-json finite_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-double number_or_infinity(const json& value) {
-  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+Expected<void> write_json(json tree, const fs::path& file) {
+  io::name_non_finite(tree);
+  return io::write_file(file, tree.dump());
 }
 
 json to_json(const ReplayStep& s) {
@@ -64,8 +65,8 @@ json to_json(const ReplayStep& s) {
           {"iterations", s.iterations},
           {"linear_solves", s.linear_solves},
           {"linear_iterations", s.linear_iterations},
-          {"value", finite_or_null(s.value)},
-          {"difference", finite_or_null(s.difference)},
+          {"value", s.value},
+          {"difference", s.difference},
           {"timings",
            {s.timings.evaluate, s.timings.hessian, s.timings.factorize, s.timings.solve, s.timings.total}}};
 }
@@ -78,8 +79,8 @@ ReplayStep step_from_json(const json& j) {
   s.iterations = j.at("iterations");
   s.linear_solves = j.at("linear_solves");
   s.linear_iterations = j.at("linear_iterations");
-  s.value = number_or_infinity(j.at("value"));
-  s.difference = number_or_infinity(j.at("difference"));
+  s.value = io::number_from(j.at("value"));
+  s.difference = io::number_from(j.at("difference"));
   const json& t = j.at("timings");
   s.timings = {t.at(0), t.at(1), t.at(2), t.at(3), t.at(4)};
   return s;
@@ -87,9 +88,9 @@ ReplayStep step_from_json(const json& j) {
 
 json to_json(const optimize::Iteration& i) {
   return {{"number", i.number},
-          {"value", finite_or_null(i.value)},
-          {"gradient_norm", finite_or_null(i.gradient_norm)},
-          {"measure", finite_or_null(i.measure)},
+          {"value", i.value},
+          {"gradient_norm", i.gradient_norm},
+          {"measure", i.measure},
           {"step_length", i.step_length},
           {"line_search_steps", i.line_search_steps},
           {"linear_iterations", i.linear_iterations},
@@ -98,10 +99,10 @@ json to_json(const optimize::Iteration& i) {
 
 optimize::Iteration iteration_from_json(const json& j) {
   return {j.at("number"),
-          number_or_infinity(j.at("value")),
-          number_or_infinity(j.at("gradient_norm")),
-          number_or_infinity(j.at("measure")),
-          j.at("step_length"),
+          io::number_from(j.at("value")),
+          io::number_from(j.at("gradient_norm")),
+          io::number_from(j.at("measure")),
+          io::number_from(j.at("step_length")),
           j.at("line_search_steps"),
           j.at("linear_iterations"),
           j.at("seconds")};
@@ -133,8 +134,22 @@ std::int64_t Trajectory::hardest_step() const {
   return hardest - steps.begin() + 1;
 }
 
+bool anything_to_solve(const step::Model& model, std::int64_t steps) {
+  const double end = static_cast<double>(steps) * model.step;
+  return std::any_of(model.solids.begin(), model.solids.end(), [end](const step::SolidBody& body) {
+    std::set<int> held;
+    for (const step::Handle& handle : body.handles) {
+      if (handle.begin <= 0 && handle.end >= end) held.insert(handle.vertices.begin(), handle.vertices.end());
+    }
+    return held.size() < body.mesh.vertices.size();
+  });
+}
+
 Expected<Trajectory> record_trajectory(const step::Model& model, const fs::path& folder,
                                        const TrajectoryOptions& options) {
+  if (!anything_to_solve(model, options.steps))
+    return input_error(
+        "there is nothing to compare: the methods move solid bodies, and no vertex of one is free");
   Trajectory result;
   result.folder = folder;
   result.reference = optimize::name_of(options.reference);
@@ -166,7 +181,7 @@ Expected<Trajectory> record_trajectory(const step::Model& model, const fs::path&
                     {"tolerance", result.tolerance},
                     {"is_length", result.is_length},
                     {"steps", steps}};
-  if (const auto written = io::write_file(folder / "trajectory.json", all.dump()); !written)
+  if (const auto written = write_json(all, folder / "trajectory.json"); !written)
     return forward_error(written);
   return result;
 }
@@ -179,7 +194,7 @@ Expected<Trajectory> read_trajectory(const fs::path& folder) {
     result.tolerance = j.at("tolerance");
     result.is_length = j.at("is_length");
     for (const json& s : j.at("steps"))
-      result.steps.push_back({s.at("converged"), s.at("value"), s.at("iterations")});
+      result.steps.push_back({s.at("converged"), io::number_from(s.at("value")), s.at("iterations")});
     return result;
   });
 }
@@ -223,7 +238,7 @@ Expected<void> write_replay(const Replay& replay, const fs::path& file) {
                     {"steps", std::move(steps)},
                     {"history_step", replay.history_step},
                     {"history", std::move(history)}};
-  return io::write_file(file, all.dump());
+  return write_json(all, file);
 }
 
 Expected<Replay> read_replay(const fs::path& file) {

@@ -48,9 +48,12 @@ struct Trajectory {
   std::int64_t hardest_step() const;
 };
 
+// Whether some vertex of a solid is free in one of the first steps: methods differ in nothing else.
+bool anything_to_solve(const step::Model& model, std::int64_t steps);
+
 // Runs the model and writes the trajectory into `folder`, which must exist. Ends early, with fewer steps than
-// asked for, when the reference cannot take a step at all; an error when it cannot take the first, or when a
-// file cannot be written.
+// asked for, when the reference cannot take a step at all; an error when it cannot take the first, when there
+// is nothing to solve, or when a file cannot be written.
 Expected<Trajectory> record_trajectory(const step::Model& model, const std::filesystem::path& folder,
                                        const TrajectoryOptions& options);
 Expected<Trajectory> read_trajectory(const std::filesystem::path& folder);

@@ -3,6 +3,9 @@
 #include <lope/io/json_lines.h>
 #include <lope/io/png.h>
 
+#include <cmath>
+#include <limits>
+
 #include <nlohmann/json.hpp>
 #include <rapidcheck.h>
 #include <unit/io/samples.h>
@@ -97,6 +100,20 @@ TEST(Codec, InflateRefusesDamage) {
   EXPECT_FALSE(inflated(packed, bytes.size()));
 }
 
+TEST(RemovePath, RemovesFoldersAndTellsWhatItCannot) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "a/b");
+  folder.file("a/b/c", "content");
+  EXPECT_TRUE(remove_path(folder / "a"));
+  EXPECT_FALSE(fs::exists(folder / "a"));
+  EXPECT_TRUE(remove_path(folder / "nothing"));
+  const auto kept = remove_path("/proc/self/status");
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().trouble, Trouble::Environment);
+  EXPECT_NE(kept.error().message.find("/proc/self/status: cannot be removed"), std::string::npos)
+      << kept.error().message;
+}
+
 TEST(JsonLines, AppendAndRead) {
   const TemporaryFolder folder;
   auto lines = JsonLines::create(folder / "stats.jsonl");
@@ -132,6 +149,26 @@ TEST(JsonLines, ReaderDropsAnIncompleteEndAndNamesABadLine) {
   const auto bad = read_json_lines(folder.file("b", "{}\n{]\n{}\n"));
   ASSERT_FALSE(bad);
   EXPECT_NE(bad.error().message.find("b:2:"), std::string::npos) << bad.error().message;
+}
+
+TEST(JsonLines, NumbersThatAreNotFiniteSurvive) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const TemporaryFolder folder;
+  auto lines = JsonLines::create(folder / "stats.jsonl");
+  ASSERT_TRUE(lines);
+  const std::vector<double> values = {1.5, infinity, -infinity, std::nan(""), -0.0};
+  ASSERT_TRUE(lines->append({{"step", 1}, {"deep", {{"values", values}}}}));
+  const auto read = read_json_lines(folder / "stats.jsonl");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& list = read->at(0).at("deep").at("values");
+  ASSERT_EQ(list.size(), values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    ASSERT_FALSE(list[k].is_null()) << values[k];
+    const double back = number_from(list[k]);
+    EXPECT_TRUE(back == values[k] || (std::isnan(back) && std::isnan(values[k]))) << values[k];
+  }
+  EXPECT_TRUE(std::isnan(number_from(nullptr)));  // as older files have it
+  EXPECT_THROW(number_from("infinite"), nlohmann::json::type_error);
 }
 
 TEST(JsonLines, FullDiskIsReported) {

@@ -1,0 +1,184 @@
+// Runs and their files: what a resumed or repeated run does to what is there already.
+#include <lope/io/file.h>
+#include <lope/io/frame.h>
+#include <lope/io/json_lines.h>
+#include <lope/scene/run.h>
+#include <lope/scene/scene.h>
+#include <lope/scene/trajectory.h>
+
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lope::scene {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string bar =
+    "[time]\nstep = 0.01\nduration = 0.2\nframe_rate = 50\n"
+    "[output]\nformats = []\n"
+    "[[body]]\nname = \"bar\"\nshape = { box = { size = [1, 0.2, 0.2], lattice = [4, 2, 2] } }\n"
+    "[[body.handle]]\nwhere = { side = \"x-min\" }\npin = true\n";
+
+class RunFiles : public testing::Test {
+ protected:
+  RunFiles()
+      : folder_(fs::path(testing::TempDir()) / fmt::format("lope_run_{:08x}", std::random_device()())) {
+    fs::create_directories(folder_);
+  }
+  ~RunFiles() override { fs::remove_all(folder_); }
+
+  enum How { Anew, Resume, Overwrite };
+
+  // At most this many steps.
+  Expected<RunSummary> run(How how, const std::vector<std::string>& overrides, std::int64_t at_most = 1000) {
+    const auto scene = load_scene_text(bar, "bar.toml", overrides);
+    EXPECT_TRUE(scene) << scene.error().message;
+    const auto model = build_model(*scene);
+    EXPECT_TRUE(model) << model.error().message;
+    RunOptions options;
+    options.resume = how == Resume;
+    options.overwrite = how == Overwrite;
+    options.directory = folder_ / "run";
+    std::int64_t done = 0;
+    options.on_step = [&](const RunProgress&) { ++done; };
+    options.stop_requested = [&] { return done >= at_most; };
+    return run_scene(*scene, *model, options);
+  }
+
+  // Every file of the run with its content.
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "run")) {
+      if (entry.is_regular_file()) all[entry.path().string()] = io::read_file(entry.path()).value();
+    }
+    return all;
+  }
+
+  // Of the frames, by number.
+  std::map<std::int64_t, double> times() const {
+    std::map<std::int64_t, double> all;
+    for (const std::int64_t number : io::frame_numbers(folder_ / "run/frames"))
+      all[number] = io::read_frame(io::frame_path(folder_ / "run/frames", number))->time;
+    return all;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(RunFiles, AnotherFrameRateIsRefusedAndTouchesNothing) {
+  ASSERT_TRUE(run(Anew, {}, 9));
+  const auto before = files();
+  for (const char* rate : {"100", "25"}) {
+    const auto resumed = run(Resume, {fmt::format("time.frame_rate={}", rate)});
+    ASSERT_FALSE(resumed) << rate;
+    EXPECT_NE(resumed.error().message.find("time.frame_rate cannot change"), std::string::npos)
+        << resumed.error().message;
+    EXPECT_EQ(files(), before) << rate;
+  }
+}
+
+TEST_F(RunFiles, FramesOfAResumedRunStandForTheirTimes) {
+  ASSERT_TRUE(run(Anew, {}, 9));
+  // The same rate in other words.
+  ASSERT_TRUE(run(Resume, {"time.frame_rate=0.05 kHz"}));
+  const auto all = times();
+  ASSERT_EQ(all.size(), 11U);
+  for (const auto& [number, time] : all) EXPECT_NEAR(time, 0.02 * static_cast<double>(number), 1e-12);
+}
+
+TEST_F(RunFiles, BeforeTheFirstStepTheFrameRateIsFree) {
+  ASSERT_TRUE(run(Anew, {}, 0));
+  ASSERT_TRUE(run(Resume, {"time.frame_rate=100"}));
+  const auto all = times();
+  ASSERT_EQ(all.size(), 21U);
+  for (const auto& [number, time] : all) EXPECT_NEAR(time, 0.01 * static_cast<double>(number), 1e-12);
+}
+
+// Gives up root's right to remove everything, while it lives.
+class AsAnyUser {
+ public:
+  AsAnyUser() {
+    if (geteuid() == 0) changed_ = seteuid(nobody) == 0;
+  }
+  ~AsAnyUser() {
+    if (changed_ && seteuid(0) != 0) ADD_FAILURE() << "root's rights did not come back";
+  }
+  static constexpr uid_t nobody = 65534;
+
+ private:
+  bool changed_ = false;
+};
+
+TEST_F(RunFiles, WhatOverwriteCannotRemoveIsTold) {
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder_.c_str(), AsAnyUser::nobody, static_cast<gid_t>(-1)), 0);
+  }
+  const fs::path pictures = folder_ / "run/pictures";
+  {
+    const AsAnyUser user;
+    ASSERT_TRUE(run(Anew, {}, 3));
+    fs::create_directory(pictures);
+    ASSERT_TRUE(io::write_file(pictures / "old.png", "old"));
+    ASSERT_EQ(chmod(pictures.c_str(), 0500), 0);
+    const auto again = run(Overwrite, {}, 3);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().trouble, Trouble::Environment);
+    EXPECT_NE(again.error().message.find("pictures: cannot be removed"), std::string::npos)
+        << again.error().message;
+    ASSERT_EQ(chmod(pictures.c_str(), 0700), 0);
+    // The directory still counts as a run, so that the next attempt can replace it.
+    EXPECT_FALSE(run(Anew, {}));
+    EXPECT_TRUE(run(Overwrite, {}, 3));
+  }
+  EXPECT_FALSE(fs::exists(pictures));
+}
+
+TEST_F(RunFiles, ATrajectoryNeedsAFreeVertex) {
+  const std::string held =
+      bar + "[[body.handle]]\nwhere = { box = { min = [-0.4, -1, -1], max = [1, 1, 1] } }\npin = true\n";
+  const auto model = build_model(load_scene_text(held, "held.toml").value());
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_FALSE(anything_to_solve(*model, 5));
+  TrajectoryOptions options;
+  options.steps = 5;
+  const auto recorded = record_trajectory(*model, folder_, options);
+  ASSERT_FALSE(recorded);
+  EXPECT_NE(recorded.error().message.find("nothing to compare"), std::string::npos)
+      << recorded.error().message;
+  EXPECT_TRUE(fs::is_empty(folder_));
+
+  const auto released = build_model(load_scene_text(held + "release = \"35 ms\"\n", "released.toml").value());
+  EXPECT_FALSE(anything_to_solve(*released, 3));
+  EXPECT_TRUE(anything_to_solve(*released, 4));
+  EXPECT_TRUE(anything_to_solve(build_model(load_scene_text(bar, "bar.toml").value()).value(), 1));
+}
+
+TEST_F(RunFiles, ReplaysKeepNumbersThatAreNotFinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Replay replay;
+  replay.method = "newton";
+  replay.steps.resize(2);
+  replay.steps[0].value = -infinity;
+  replay.steps[0].difference = infinity;
+  replay.steps[1].value = std::nan("");
+  replay.history.resize(1);
+  replay.history[0].measure = infinity;
+  ASSERT_TRUE(write_replay(replay, folder_ / "newton.json"));
+  const auto read = read_replay(folder_ / "newton.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->steps[0].value, -infinity);
+  EXPECT_EQ(read->steps[0].difference, infinity);
+  EXPECT_TRUE(std::isnan(read->steps[1].value));
+  EXPECT_EQ(read->history[0].measure, infinity);
+}
+
+}  // namespace
+}  // namespace lope::scene

@@ -89,14 +89,56 @@ bool all_finite(const std::vector<double>& values) {
 // What each scene is about.
 // ---------------------------------------------------------------------------------------------------------
 
-// Beam theory of a cantilever under its own weight: w = q l⁴ / (8 E I) with q = ρ g A, I = A t²/12, so that
-// w = 1.5 ρ g l⁴ / (E t²) = 0.147 m (plane strain: times 1 − ν² = 0.134 m). A coarse mesh of linear elements
-// is stiffer.
+// How far the tip is below its place at the start.
+double sag(const Trace& trace) {
+  return trace.mean_of_end(0, true)[1] - trace.mean_of_end(trace.positions.size() - 1, true)[1];
+}
+
+// The tip of a slender beam under its own weight, clamped at one end, at any deflection: the elastica E I θ''
+// = −q (l − s) cos θ with θ(0) = θ'(l) = 0, by shooting from the clamp (midpoint rule), plus the deflection
+// by shear of Timoshenko's theory, q l² / (2 κ G A) with κ = 5/6. `stiffness`: E, in plane strain E / (1 −
+// ν²).
+double beam_sag(double length, double height, double stiffness, double shear_modulus,
+                double weight_per_volume) {
+  constexpr int parts = 2000;
+  const double s = length / parts, load = 12 * weight_per_volume / (stiffness * height * height);
+  double below = 0, above = load * length * length * length, tip = 0;  // of θ'(0)
+  for (int shot = 0; shot < 60; ++shot) {
+    double angle = 0, slope = 0.5 * (below + above);
+    tip = 0;
+    for (int k = 0; k < parts; ++k) {
+      const double middle = angle + 0.5 * s * slope;
+      slope -= s * load * (length - (k + 0.5) * s) * std::cos(middle);
+      tip += s * std::sin(middle);
+      angle = middle + 0.5 * s * slope;
+    }
+    (slope > 0 ? above : below) = 0.5 * (below + above);
+  }
+  return tip + 0.6 * weight_per_volume * length * length / shear_modulus;
+}
+
+// The run comes to rest where a single step that is long against every vibration finds the equilibrium of the
+// same mesh. Under refinement the equilibria sag more, towards the beam of theory: linear elements are too
+// stiff, by an error of second order (docs/benchmarks/orders.md), so the two finest give the limit. It is 1.3
+// % (in the plane 1.0 %) less than a slender beam's, whose clamp does not keep it from getting wider below
+// and narrower above.
 void sags_like_a_beam(const Trace& trace) {
-  const double sag = trace.mean_of_end(0, true)[1] - trace.mean_of_end(trace.positions.size() - 1, true)[1];
-  EXPECT_GT(sag, 0.03);
-  EXPECT_LT(sag, 0.16);
   EXPECT_LT(trace.last().energy.kinetic, 1e-3 * trace.last().energy.elastic) << "not at rest";
+  const std::string name = trace.dimension() == 3 ? "cantilever" : "cantilever_2d";
+  const auto at_rest = [&](const std::string& edge) {
+    return sag(simulate(
+        name, {"body.beam.edge=" + edge, "time.step=1e4", "time.duration=1e4", "solver.accuracy=1e-7"}, 1));
+  };
+  const double coarse = at_rest("5 cm"), fine = at_rest("2.5 cm"), finest = at_rest("1.25 cm");
+  EXPECT_NEAR(sag(trace), coarse, 0.02 * coarse);
+
+  const double young = 1e7, poisson = 0.3, weight = 1000 * 9.80665;  // those of the scene
+  const double stiffness = trace.dimension() == 3 ? young : young / (1 - poisson * poisson);
+  const double theory = beam_sag(1, 0.1, stiffness, young / (2 * (1 + poisson)), weight);
+  EXPECT_LT(coarse, fine);
+  EXPECT_LT(fine, finest);
+  EXPECT_LT(finest, theory);
+  EXPECT_NEAR(finest + (finest - fine) / 3, theory, 0.02 * theory);
 }
 
 // On a mesh as coarse as this a tangle can hold itself (docs/benchmarks/opt.md), and rounding decides whether
@@ -188,12 +230,32 @@ void flies_on_after_release(const Trace& trace) {
   EXPECT_EQ(trace.last().inverted_elements, 0);
 }
 
-// Quasi-static torsion: the energy grows with the square of the angle, so after twice the time it is far more
-// than twice.
+// Turned a hundred times slower and without gravity, the bar is always in equilibrium: its energy grows with
+// the square of the angle, to what the stopping test leaves (0.7 % measured). It is above Saint-Venant's G J
+// θ² / (2 l), J = 0.1406 a⁴ for a square, because the ends cannot warp and because any mesh is stiffer than
+// the bar.
 void gathers_energy_of_torsion(const Trace& trace) {
   EXPECT_NEAR(trace.length(trace.positions.size() - 1), trace.length(0), 1e-9);
-  EXPECT_GT(trace.last().energy.elastic, trace.body(0).energy.elastic);
   EXPECT_EQ(trace.last().inverted_elements, 0);
+  constexpr double slower = 100;
+  step::Model slow = trace.model;
+  slow.gravity.setZero();
+  slow.step *= slower;
+  for (step::Handle& handle : slow.solids[0].handles) {
+    for (double& time : handle.motion.angle.times) time *= slower;
+  }
+  step::Simulation simulation(slow);
+  std::vector<double> energy;
+  for (std::size_t k = 0; k < trace.reports.size(); ++k)
+    energy.push_back(simulation.advance().bodies[0].energy.elastic);
+  for (std::size_t k = 0; k < energy.size(); ++k) {
+    const double share = static_cast<double>(k + 1) / static_cast<double>(energy.size());
+    EXPECT_NEAR(energy[k], share * share * energy.back(), 0.02 * share * share * energy.back()) << k;
+  }
+  constexpr double pi = 3.14159265358979323846;
+  const double shear = 1e5 / (2 * (1 + 0.4)), side = 0.25;  // those of the scene, 1 m long
+  const double angle = 2 * 0.05 * 2 * pi * trace.reports.back().time;
+  EXPECT_GT(energy.back(), 0.5 * shear * 0.1406 * std::pow(side, 4) * angle * angle);
 }
 
 // A pendulum started at rest loses potential energy to motion, and nothing adds to the sum.

@@ -144,6 +144,14 @@ std::string fault_of(const MixedLcp& problem) {
         return fmt::format("the matrix is not symmetric: ({0}, {1}) is {2} but ({1}, {0}) is {3}", i + 1,
                            column + 1, a.value[index(k)], other);
       }
+      const double partner = a.at(column, column);
+      if (column != row && partner > 0 && other * other > (1 + rounding) * diagonal * partner) {
+        return fmt::format(
+            "the matrix is not positive semidefinite: ({}, {}) is {}, more than the diagonal entries {} and "
+            "{} "
+            "allow",
+            i + 1, column + 1, other, diagonal, partner);
+      }
     }
   }
   return {};

@@ -118,7 +118,7 @@ class MatrixLcpSolver : public LcpSolver {
 std::vector<std::uint8_t> policy_at(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w);
 
 // Empty if the problem can be solved: arrays fit, numbers finite, A square and symmetric up to rounding,
-// positive diagonal; else one sentence that names the row.
+// positive diagonal, no pair of rows that is indefinite by itself; else one sentence that names the row.
 std::string fault_of(const MixedLcp& problem);
 
 // What make_solvable found.

@@ -188,12 +188,22 @@ TEST(Liquid, KeepsItsParticlesInTheTankAndItsVolume) {
   for (std::size_t step = 100; step < 150; ++step) EXPECT_NEAR(covered(step), calm, 0.02 * calm) << step;
 }
 
-TEST(Liquid, EnergyOnlyFalls) {
+// Only keeping the volume (volume.h) does work on the liquid: where a wave breaks, up to 0.5 % of the energy
+// at the start. All of it together never makes up for what is lost.
+TEST(Liquid, EnergyFallsButForTheWorkOfKeepingTheVolume) {
   Description made = tank(2, 24);
-  made.sources.push_back({box(Vec3::Zero(), Vec3(0.4, 0.8, 1), 2)});
+  made.sources.push_back(
+      {box(Vec3::Zero(), Vec3(0.375, 0.75, 1), 2)});  // whole cells, so that the start is exact
   const Course result = run(made, 60, 1.0 / 60);
-  const double start = 1000 * 9.81 * 0.4 * 0.8 * 0.4;
-  for (const Report& report : result.reports) EXPECT_LT(report.kinetic + report.potential, 1.03 * start);
+  const double start = 1000 * 9.81 * 0.375 * 0.75 * 0.375;
+  double least = start;
+  for (const Report& report : result.reports) {
+    const double energy = report.kinetic + report.potential;
+    EXPECT_LT(energy, start);
+    EXPECT_LT(energy, least + 0.005 * start);
+    least = std::min(least, energy);
+  }
+  EXPECT_LT(least, 0.85 * start) << "nothing was lost in the splash";
 }
 
 TEST(Liquid, SameBitsForAnyNumberOfThreads) {
@@ -257,18 +267,30 @@ TEST(Liquid, ParticlesThatLeaveTheDomainAreCounted) {
   EXPECT_GT(removed, 100U);
 }
 
-// A wall that moves through the tank takes the water along.
+// A wall that moves through half the tank pushes the water into the other half, twice as high: no particle is
+// behind the wall after any step, and none is lost.
 TEST(Liquid, MovingWallsPushTheLiquid) {
+  constexpr double speed = 0.5, h = 1.0 / 60;
   Description made = tank(2, 32);
   made.solids.push_back({box(Vec3(-0.5, -1, 0), Vec3(0, 2, 0), 2), [](double time) {
                            geometry::RigidPose pose;
-                           pose.translation.x() = 0.5 * time;
+                           pose.translation.x() = speed * time;
                            return pose;
                          }});
-  made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.3, 1), 2)});
-  const Course result = run(made, 60, 1.0 / 60);
-  for (const Vec2& x : flat(result.state).x) ASSERT_GT(x.x(), 0.5 - 1e-9);
-  EXPECT_EQ(result.reports.back().removed, 0U);
+  made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.3125, 1), 2)});
+  const auto liquid = make_liquid(made);
+  State state = liquid->start();
+  const std::size_t count = state.count();
+  for (int k = 1; k <= 60; ++k) {
+    const Report report = liquid->advance(state, (k - 1) * h, h);
+    ASSERT_TRUE(report.converged) << k << ": " << report.reason;
+    ASSERT_EQ(report.removed, 0U) << k;
+    ASSERT_EQ(state.count(), count) << k;
+    ASSERT_GT(report.momentum.x(), 0) << k;
+    for (const Vec2& x : flat(state).x) ASSERT_GT(x.x(), speed * k * h) << k;
+  }
+  EXPECT_NEAR(mean(flat(state)).x(), 0.75, 0.02);
+  EXPECT_NEAR(mean(flat(state)).y(), 0.3125, 0.05 * 0.3125);
 }
 
 // Vanes sweep along the wall of a drum and through its corners. Nothing may be faster than water that falls

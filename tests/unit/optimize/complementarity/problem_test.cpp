@@ -55,6 +55,9 @@ TEST(LcpFault, NamesTheRow) {
   bad.a.value[0] = -1;
   says(bad, "diagonal entry of row 1 is -1");
   bad = good;
+  bad.a.value[1] = bad.a.value[2] = 5;
+  says(bad, "not positive semidefinite: (1, 2) is 5");
+  bad = good;
   bad.b[2] = std::numeric_limits<double>::quiet_NaN();
   says(bad, "number 3 of b");
   bad = good;

@@ -77,7 +77,11 @@ class Painter {
     picture.camera = camera_;
     if (!flat_) {
       picture.ground.reset();
-      if (scene_.render.ground) picture.ground = render::Ground{.height = ground_height_};
+      if (scene_.render.ground) {
+        picture.ground = render::Ground{.height = ground_height_};
+        if (scene_.floor_color) picture.ground->colour = to_colour(*scene_.floor_color);
+      }
+      if (const auto& sky = scene_.render.background) picture.background = {to_colour(*sky), to_colour(*sky)};
     }
     auto image = render::draw(picture, options_);
     if (!image) return forward_error(image);

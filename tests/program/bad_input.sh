@@ -22,6 +22,7 @@ sed 's/side = "x-min"/sphere = { center = [9, 9, 9], radius = 0.1 }/' bar.toml >
 refused "nothing.toml:15" "chooses no vertex" "move or enlarge" -- "$lope" run nothing.toml
 refused "body.bar.edgee" "did you mean 'edge'" -- "$lope" run bar.toml --set body.bar.edgee=1
 refused "--set nonsense" "path.to.key=value" -- "$lope" run bar.toml --set nonsense
+refused "output.formats" "vdb" "there is none" -- "$lope" run bar.toml --set 'output.formats=["vdb"]'
 refused "did you mean 'newton'" -- "$lope" run bar.toml --method newtn
 
 # Meshes

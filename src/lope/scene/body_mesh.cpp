@@ -91,7 +91,7 @@ Outline outline(const std::string& word, const Value& value) {
     made.shape = geometry::Shape(geometry::Box{sides.center, sides.size});
     made.extent = sides.size.maxCoeff();
     made.options.lattice = lattice<3>(value);
-    made.options.pattern = pattern(value.text_at("pattern"));
+    if (value.has("pattern")) made.options.pattern = pattern(value.text_at("pattern"));
   } else if (word == "rectangle") {
     const BoxSides sides = box_sides(value);
     made.shape = geometry::PlanarShape(geometry::Rectangle{sides.center.head<2>(), sides.size.head<2>()});

@@ -117,12 +117,14 @@ void set_positions(const Value& initial, step::SolidBody& body) {
   const geometry::Bounds box = geometry::bounds(body.mesh.vertices);
   const Vec3 size =
       initial.has("extent") ? Vec3(Vec3::Constant(initial.number_at("extent"))) : Vec3(box.extent());
-  const auto seed = static_cast<std::uint64_t>(initial.integer_at("seed"));
   std::vector<Vec3>& positions = body.initial_positions;
   positions.assign(body.mesh.vertices.size(), box.center());
-  for (std::size_t i = 0; i < positions.size() && state == "random"; ++i) {
-    for (int k = 0; k < body.dimension; ++k) {
-      positions[i][k] += size[k] * (random_unit(seed, 3 * i + static_cast<std::uint64_t>(k)) - 0.5);
+  if (state == "random") {
+    const auto seed = static_cast<std::uint64_t>(initial.integer_at("seed"));
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      for (int k = 0; k < body.dimension; ++k) {
+        positions[i][k] += size[k] * (random_unit(seed, 3 * i + static_cast<std::uint64_t>(k)) - 0.5);
+      }
     }
   }
   for (const step::Handle& handle : body.handles) {
@@ -175,8 +177,19 @@ optimize::StoppingOptions stopping(const Value& solver, const std::vector<step::
     if (word == row.word)
       return {row.test, solver.has("epsilon") ? solver.number_at("epsilon") : optimize::default_epsilon(row.test)};
   }
-  const double relative = solver.number_at("relative_accuracy") * smallest_size(bodies);
-  return {StoppingTest::Displacement, solver.has("accuracy") ? solver.number_at("accuracy") : relative};
+  return {StoppingTest::Displacement, solver.has("accuracy")
+                                          ? solver.number_at("accuracy")
+                                          : solver.number_at("relative_accuracy") * smallest_size(bodies)};
+}
+
+// How the steps of solids are solved.
+void set_solver(const Value& solver, step::Model& model) {
+  model.solver.method = *optimize::find_method(solver.text_at("method"));
+  model.solver.stopping = stopping(solver, model.solids);
+  const std::string& start = solver.text_at("start");
+  model.solver.initial_guess = start == "inertia"  ? step::InitialGuess::Inertia
+                               : start == "rescue" ? step::InitialGuess::Rescue
+                                                   : step::InitialGuess::Best;
 }
 
 step::Scheme scheme(const std::string& word) {
@@ -191,7 +204,6 @@ Expected<step::Model> build_model(const Scene& scene) {
   step::Model model;
   model.gravity = root.vector_at("gravity");
   model.step = root["time"].number_at("step");
-  model.scheme = scheme(root["time"].text_at("scheme"));
   const int dimension = root.items_at("body").empty() ? root["liquid"].integer_at("dimension")
                                                       : root["body"].items.front().integer_at("dimension");
   for (const Value& body : root.items_at("body")) {
@@ -210,16 +222,14 @@ Expected<step::Model> build_model(const Scene& scene) {
     if (!liquid) return forward_error(liquid);
     model.liquid = std::move(*liquid);
   }
-  model.body_contact.friction = root["contact"].number_at("friction");
-  if (root["contact"].has("stiffness")) model.body_contact.stiffness = root["contact"].number_at("stiffness");
-  const Value& solver = root["solver"];
-  model.solver.method = *optimize::find_method(solver.text_at("method"));
-  model.solver.stopping = stopping(solver, model.solids);
-  const std::string& start = solver.text_at("start");
-  model.solver.initial_guess = start == "inertia"  ? step::InitialGuess::Inertia
-                               : start == "rescue" ? step::InitialGuess::Rescue
-                                                   : step::InitialGuess::Best;
-  model.solver.max_iterations = solver.integer_at("max_iterations");
+  const Value& contact = root["contact"];
+  if (contact.has("friction")) model.body_contact.friction = contact.number_at("friction");
+  if (contact.has("stiffness")) model.body_contact.stiffness = contact.number_at("stiffness");
+  model.solver.max_iterations = root["solver"].integer_at("max_iterations");
+  if (!model.solids.empty()) {
+    model.scheme = scheme(root["time"].text_at("scheme"));
+    set_solver(root["solver"], model);
+  }
   return model;
 }
 

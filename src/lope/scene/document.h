@@ -41,6 +41,7 @@ class Value {
   std::vector<Member> members;  // Table
   Position at;                  // of the value
   Position key_at;              // of the key that names it
+  bool filled = false;          // a default of the schema: nobody wrote it
 
   static Value of(double number);
   static Value of(std::string text);
@@ -67,7 +68,7 @@ class Value {
   std::vector<std::string> as_texts() const;
 };
 
-// Same kinds and contents in the same order; positions do not matter.
+// Same kinds and contents in the same order; where they come from does not matter.
 bool operator==(const Value& a, const Value& b);
 
 // An entry of a table.

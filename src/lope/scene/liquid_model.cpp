@@ -79,10 +79,12 @@ class LiquidBuilder {
     made.dimension = dimension_;
     made.density = table_.number_at("density");
     made.separating = table_.text_at("walls") == "separating";
-    made.transfer = {table_.text_at("transfer") == "apic", table_.number_at("flip")};
+    made.transfer.apic = table_.text_at("transfer") == "apic";
+    if (!made.transfer.apic) made.transfer.flip = table_.number_at("flip");
     made.particles_per_axis = table_.integer_at("particles");
     made.cfl = table_.number_at("cfl");
     made.tolerance = table_.number_at("tolerance");
+    made.max_iterations = root_["solver"].integer_at("max_iterations");
     made.seed = static_cast<std::uint64_t>(table_.integer_at("seed"));
   }
 

@@ -138,9 +138,12 @@ Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
   if (obstacle.container) obstacle.shape = geometry::complement_of(obstacle.shape);
   obstacle.motion = handle_motion(value, bounds, bounds);
   obstacle.begin = value.number_at("begin");
-  obstacle.contact =
-      value.text_at("contact") == "penalty" ? step::ContactKind::Penalty : step::ContactKind::Constraint;
-  obstacle.friction = value.number_at("friction");
+  // Without solids there is nothing that touches.
+  if (value.has("contact")) {
+    obstacle.contact =
+        value.text_at("contact") == "penalty" ? step::ContactKind::Penalty : step::ContactKind::Constraint;
+    obstacle.friction = value.number_at("friction");
+  }
   if (value.has("stiffness")) obstacle.stiffness = value.number_at("stiffness");
   return obstacle;
 }

@@ -25,8 +25,6 @@ class Resolver {
   void scene(Value& root, const std::string& default_name) {
     Value& names = *root.find("scene");
     if (!names.has("name")) names.set("name", Value::of(default_name));
-    solver(*root.find("solver"));
-    render(*root.find("render"));
     Value& output = *root.find("output");
     if (!output.has("directory")) output.set("directory", Value::of("runs/" + names.text_at("name")));
     std::set<std::string> taken;
@@ -39,6 +37,11 @@ class Resolver {
     spread_copies(bodies);
     for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
     const int dimension = liquid(root, bodies, taken);
+    const bool has_solid = !std::all_of(bodies.begin(), bodies.end(), is_liquid);
+    has_solid ? solver(*root.find("solver")) : only_liquid(root);
+    contact(*root.find("contact"), bodies);
+    outputs(output, root.has("liquid"), has_solid, dimension);
+    render(*root.find("render"), root.has("liquid"), dimension);
     if (Value* obstacles = root.find("obstacle")) {
       for (std::size_t i = 0; i < obstacles->items.size(); ++i) {
         Value& item = obstacles->items[i];
@@ -46,7 +49,7 @@ class Resolver {
           const char* container = root.has("liquid") ? "glass" : "cut";
           item.set("draw", Value::of(item.boolean_at("inside") ? container : "solid"));
         }
-        obstacle(item, i, taken, dimension);
+        obstacle(item, i, taken, dimension, has_solid);
       }
     }
     for (const Value& other : bodies) {
@@ -59,6 +62,17 @@ class Resolver {
  private:
   void complain(const Value& value, const std::string& path, const std::string& what) {
     problems_.add(value.at, path, what);
+  }
+
+  // Keys that would not be used here: refused where somebody wrote them, dropped where they are defaults.
+  void drop(Value& table, const std::string& path, std::initializer_list<const char*> keys,
+            const std::string& why) {
+    for (const char* key : keys) {
+      const Value* value = table.find(key);
+      if (!value) continue;
+      if (!value->filled) complain(*value, path + "." + key, why);
+      table.erase(key);
+    }
   }
 
   // Replaces every body with `copies` by as many bodies.
@@ -77,6 +91,9 @@ class Resolver {
         continue;
       }
       const bool turned = copies.boolean_at("turned");
+      if (!turned && !copies["seed"].filled) {
+        complain(copies["seed"], path + ".seed", "has a meaning only with turned = true");
+      }
       if (turned && bodies[i].has("transform") && bodies[i]["transform"].has("rotate")) {
         complain(copies["turned"], path + ".turned", "turns each copy at random; leave out transform.rotate");
       }
@@ -126,7 +143,7 @@ class Resolver {
     return turn;
   }
 
-  void solver(const Value& solver) {
+  void solver(Value& solver) {
     const bool by_displacement = solver.text_at("tolerance") == "displacement";
     if (by_displacement && solver.has("epsilon")) {
       complain(solver["epsilon"], "solver.epsilon",
@@ -137,12 +154,68 @@ class Resolver {
           solver["accuracy"], "solver.accuracy",
           fmt::format("has no meaning with tolerance = \"{}\"; set epsilon", solver.text_at("tolerance")));
     }
+    if (!by_displacement) {
+      drop(solver, "solver", {"relative_accuracy"},
+           fmt::format("has no meaning with tolerance = \"{}\"; set epsilon", solver.text_at("tolerance")));
+    } else if (solver.has("accuracy")) {
+      drop(solver, "solver", {"relative_accuracy"}, "has no meaning with accuracy; keep one of them");
+    }
   }
 
-  void render(const Value& render) {
+  // A scene without a solid.
+  void only_liquid(Value& root) {
+    const std::string why = "is about solid bodies, and there is none";
+    drop(*root.find("solver"), "solver",
+         {"method", "accuracy", "relative_accuracy", "tolerance", "epsilon", "start"},
+         why + "; for the liquid see liquid.tolerance");
+    drop(*root.find("time"), "time", {"scheme"}, why);
+    drop(*root.find("contact"), "contact", {"start"}, why);
+    if (Value* obstacles = root.find("obstacle")) {
+      for (std::size_t i = 0; i < obstacles->items.size(); ++i) {
+        drop(obstacles->items[i], fmt::format("obstacle.{}", i), {"contact", "stiffness", "friction"}, why);
+      }
+    }
+  }
+
+  void contact(Value& contact, const std::vector<Value>& bodies) {
+    const bool between_bodies = std::any_of(bodies.begin(), bodies.end(), [](const Value& body) {
+      return !is_liquid(body) && body.boolean_at("self_contact");
+    });
+    if (between_bodies) return;
+    drop(contact, "contact", {"friction", "stiffness"},
+         "has a meaning only for bodies with self_contact = true");
+  }
+
+  void outputs(Value& output, bool has_liquid, bool has_solid, int dimension) {
+    for (const Value& format : output["formats"].items) {
+      if (format.text == "vdb" && !(has_liquid && dimension == 3))
+        complain(format, "output.formats", "\"vdb\" holds liquids in space, and there is none");
+    }
+    Value& fields = *output.find("fields");
+    if (fields.filled && !has_solid) fields.items = {Value::of("speed")};
+    for (const Value& field : fields.items) {
+      if (field.text == "cells" && !has_liquid)
+        complain(field, "output.fields", "\"cells\" are those of a liquid, and there is none");
+      if (field.text != "cells" && field.text != "speed" && !has_solid)
+        complain(field, "output.fields",
+                 fmt::format("\"{}\" is a field of solid bodies, and there is none", field.text));
+    }
+  }
+
+  void render(Value& render, bool has_liquid, int dimension) {
     if (render["size"].items.size() != 2) {
       complain(render["size"], "render.size", "expected two integers: width and height");
     }
+    const std::string& color_by = render.text_at("color_by");
+    if (has_liquid && color_by != "body" && color_by != "partition" && color_by != "speed") {
+      complain(render["color_by"], "render.color_by",
+               fmt::format("a liquid has no field \"{}\"; expected one of body, partition, speed", color_by));
+    }
+    if (!render.boolean_at("ground"))
+      drop(render, "render", {"ground_height"}, "has no meaning with ground = false");
+    if (dimension == 2)
+      drop(render, "render", {"camera", "ground_height", "background"},
+           "has no meaning in a flat scene, which is drawn on white");
   }
 
   void body(Value& body, std::size_t index, std::set<std::string>& taken) {
@@ -153,9 +226,12 @@ class Resolver {
                fmt::format("another body is called '{}'; names must differ", body.text_at("name")));
     }
     const int dimension = shape(body, path);
-    if (is_liquid(body)) liquid_body(body, path);
-    material(*body.find("material"), path + ".material", nullptr);
-    initial(body, path);
+    if (is_liquid(body)) {
+      liquid_body(body, path);
+    } else {
+      material(*body.find("material"), path + ".material", nullptr);
+      initial(body, path);
+    }
     transform(body, path + ".transform", dimension);
     if (dimension == 2) {
       flat_vector(body["velocity"], path + ".velocity");
@@ -203,6 +279,8 @@ class Resolver {
     if (!taken.insert(table->text_at("name")).second)
       complain((*table)["name"], "liquid.name",
                fmt::format("a body is called '{}' too; names must differ", table->text_at("name")));
+    if (table->text_at("transfer") != "flip")
+      drop(*table, "liquid", {"flip"}, "has a meaning only with transfer = \"flip\"");
     if (const Value* domain = table->find("domain")) {
       const Vec3 extent = domain->vector_at("max") - domain->vector_at("min");
       if (extent.head<2>().minCoeff() <= 0 || (dimension == 3 && extent.z() <= 0))
@@ -229,14 +307,14 @@ class Resolver {
   }
 
   // What only solids have.
-  void liquid_body(const Value& body, const std::string& path) {
-    for (const char* key : {"edge", "region", "handle"}) {
-      if (body.has(key)) complain(body[key], path + "." + key, "has no meaning for a liquid");
-    }
-    if (body["initial"].text_at("state") != "rest")
-      complain(body["initial"], path + ".initial", "a liquid starts where its shape is");
-    if (body.boolean_at("self_contact"))
-      complain(body["self_contact"], path + ".self_contact", "has no meaning for a liquid");
+  void liquid_body(Value& body, const std::string& path) {
+    drop(body, path, {"edge", "region", "handle", "damping", "self_contact"}, "has no meaning for a liquid");
+    drop(body, path, {"material"}, "has no meaning for a liquid; see liquid.density");
+    drop(body, path, {"color"}, "has no meaning for a liquid; see liquid.color");
+    drop(body, path, {"initial"}, "has no meaning for a liquid, which starts where its shape is");
+    auto& [word, shape] = body.find("shape")->members.front();
+    if (word == "box" || word == "rectangle")
+      drop(shape, path + ".shape." + word, {"lattice", "pattern"}, "has no meaning for a liquid");
   }
 
   // Returns the dimension.
@@ -310,8 +388,8 @@ class Resolver {
     }
   }
 
-  void initial(const Value& body, const std::string& path) {
-    const Value& initial = body["initial"];
+  void initial(Value& body, const std::string& path) {
+    Value& initial = *body.find("initial");
     const bool at_rest = initial.text_at("state") == "rest";
     const std::string& model = body["material"].text_at("model");
     if (!at_rest && material::find_density(model)->defined_only_for_positive_J) {
@@ -320,9 +398,8 @@ class Resolver {
           fmt::format("{} is not defined for the inverted elements of a '{}' start; choose another model",
                       model, initial.text_at("state")));
     }
-    if (initial.has("extent") && initial.text_at("state") != "random") {
-      complain(initial["extent"], path + ".initial.extent", "has a meaning only with state = \"random\"");
-    }
+    if (initial.text_at("state") != "random")
+      drop(initial, path + ".initial", {"extent", "seed"}, "has a meaning only with state = \"random\"");
   }
 
   void flat_vector(const Value& vector, const std::string& path) {
@@ -404,7 +481,11 @@ class Resolver {
     }
     if (Value* script = handle.find("script")) {
       keyframes(*script, path + ".script");
-      axis(*script, path + ".script", dimension, Vec3::UnitX());
+      if (script->has("angle")) {
+        axis(*script, path + ".script", dimension, Vec3::UnitX());
+      } else {
+        drop(*script, path + ".script", {"axis", "center"}, "has a meaning only with angle");
+      }
       if (dimension == 2 && script->has("displacement")) {
         for (const Value& key : (*script)["displacement"].items)
           flat_vector(key, path + ".script.displacement");
@@ -413,7 +494,8 @@ class Resolver {
     combination(handle, path);
   }
 
-  void obstacle(Value& obstacle, std::size_t index, std::set<std::string>& taken, int dimension) {
+  void obstacle(Value& obstacle, std::size_t index, std::set<std::string>& taken, int dimension,
+                bool has_solid) {
     const std::string path = fmt::format("obstacle.{}", index);
     if (!obstacle.has("name")) obstacle.set("name", Value::of(fmt::format("obstacle{}", index)));
     if (!taken.insert(obstacle.text_at("name")).second) {
@@ -435,20 +517,29 @@ class Resolver {
           box(part.value, fmt::format("{}.shape.union.{}.box", path, k), dimension == 2);
       }
     }
+    if (has_solid) obstacle_contact(obstacle, path, word);
+    if (word != "mesh") drop(obstacle, path, {"voxel"}, "has a meaning only with shape.mesh");
+    if (!grid) drop(obstacle, path, {"interpolation"}, "has a meaning only with shape.mesh and shape.vdb");
+    transform(obstacle, path + ".transform", dimension);
+    motion(obstacle, path, dimension);
+    if (floor_height(obstacle) && obstacle["color"].filled)
+      obstacle.erase("color");  // then it has the ground's
+    const bool moves = obstacle.has("move") || obstacle.has("rotate") || obstacle.has("script");
+    if (!moves && obstacle.number_at("begin") > 0) {
+      complain(obstacle["begin"], path + ".begin",
+               "says when a motion begins, and there is none; an obstacle is there from the start");
+    }
+  }
+
+  void obstacle_contact(Value& obstacle, const std::string& path, const std::string& shape) {
+    const bool grid = shape == "mesh" || shape == "vdb";
     if (!obstacle.has("contact")) obstacle.set("contact", Value::of(grid ? "penalty" : "constraint"));
     const bool penalty = obstacle.text_at("contact") == "penalty";
     if (grid && !penalty) {
       complain(obstacle["contact"], path + ".contact",
-               fmt::format("a {} has no formula, so it cannot be a constraint; say \"penalty\"", word));
+               fmt::format("a {} has no formula, so it cannot be a constraint; say \"penalty\"", shape));
     }
-    if (!penalty && obstacle.has("stiffness")) {
-      complain(obstacle["stiffness"], path + ".stiffness", "has a meaning only with contact = \"penalty\"");
-    }
-    if (word != "mesh" && obstacle.has("voxel")) {
-      complain(obstacle["voxel"], path + ".voxel", "has a meaning only with shape.mesh");
-    }
-    transform(obstacle, path + ".transform", dimension);
-    motion(obstacle, path, dimension);
+    if (!penalty) drop(obstacle, path, {"stiffness"}, "has a meaning only with contact = \"penalty\"");
   }
 
   // move and rotate: a rate (for ever or for a while), or a total with its duration.
@@ -524,11 +615,12 @@ std::optional<Vec3> optional_vector(const Value& table, std::string_view key) {
 
 RenderSettings read_render(const Value& value) {
   RenderSettings render;
-  const Value& camera = value["camera"];
-  render.camera.position = optional_vector(camera, "position");
-  render.camera.target = optional_vector(camera, "target");
-  render.camera.up = camera.vector_at("up");
-  render.camera.field_of_view = camera.number_at("field_of_view");
+  if (const Value* camera = value.find("camera")) {
+    render.camera.position = optional_vector(*camera, "position");
+    render.camera.target = optional_vector(*camera, "target");
+    render.camera.up = camera->vector_at("up");
+    render.camera.field_of_view = camera->number_at("field_of_view");
+  }
   render.width = static_cast<int>(value["size"].items[0].integer);
   render.height = static_cast<int>(value["size"].items[1].integer);
   render.samples = value.integer_at("samples");
@@ -536,7 +628,7 @@ RenderSettings read_render(const Value& value) {
   render.ground = value.boolean_at("ground");
   if (value.has("ground_height")) render.ground_height = value.number_at("ground_height");
   render.edges = value.boolean_at("edges");
-  render.background = color_of(value["background"]);
+  if (value.has("background")) render.background = color_of(value["background"]);
   return render;
 }
 
@@ -564,11 +656,16 @@ Scene read_scene(Value root, const std::string& source) {
                         : word == "cut"   ? Draw::Cut
                         : word == "glass" ? Draw::Glass
                                           : Draw::Solid;
-      scene.obstacles.push_back({obstacle.text_at("name"), draw, color_of(obstacle["color"])});
-      if (!scene.floor_height) scene.floor_height = floor_height(obstacle);
+      const std::optional<Vec3> color =
+          obstacle.has("color") ? std::optional(color_of(obstacle["color"])) : std::nullopt;
+      scene.obstacles.push_back({obstacle.text_at("name"), draw, color.value_or(Vec3::Zero())});
+      if (const auto height = floor_height(obstacle); height && !scene.floor_height) {
+        scene.floor_height = height;
+        scene.floor_color = color;
+      }
     }
   }
-  scene.refuse_overlap = root["contact"].text_at("start") == "refuse";
+  scene.refuse_overlap = root["contact"].has("start") && root["contact"].text_at("start") == "refuse";
   const Value& output = root["output"];
   scene.output = {output.text_at("directory"), output["formats"].as_texts(), output["fields"].as_texts(),
                   output.integer_at("checkpoint_every")};
@@ -586,8 +683,7 @@ Expected<Scene> resolve(Value root, const std::string& source, const std::vector
   const std::filesystem::path path(source);
   Resolver(problems, path.parent_path()).scene(root, path.stem().string());
   if (!problems.empty()) return tl::unexpected<Error>(problems.error());
-  // A second pass changes nothing but the order of what the resolver added.
-  if (const auto valid = validate(root); !valid) return forward_error(valid);
+  arrange(root);
   return read_scene(std::move(root), source);
 }
 

@@ -34,7 +34,7 @@ struct RenderSettings {
   bool ground = true;
   std::optional<double> ground_height;  // y, metres
   bool edges = false;
-  Vec3 background = Vec3::Ones();  // sRGB
+  std::optional<Vec3> background;  // sRGB; none: the renderer's own
 };
 
 // What pictures and messages need to know of a body; the rest goes into the Model.
@@ -70,6 +70,7 @@ struct Scene {
   std::vector<ObstacleSettings> obstacles;
   bool refuse_overlap = false;         // vertices that start inside an obstacle are an error
   std::optional<double> floor_height;  // of a resting horizontal floor, which pictures draw as their ground
+  std::optional<Vec3> floor_color;     // sRGB; none: the renderer's own
   OutputSettings output;
   RenderSettings render;
   Value resolved;  // the whole scene, validated, in SI, defaults filled in; positions point into the file

@@ -414,7 +414,9 @@ void add_obstacles(std::vector<Key>& keys) {
                      .within(at_least_zero)
                      .by_default("0.0")
                      .says("At rest before this time; the times of its motion count from it."));
-  keys.push_back(entry("obstacle[].color", Type::Color).by_default("\"#b9bec6\"").says("In pictures."));
+  keys.push_back(entry("obstacle[].color", Type::Color)
+                     .by_default("\"#b9bec6\"")
+                     .says("In pictures. A floor has the ground's colour unless it is given one."));
   keys.push_back(
       choice("obstacle[].draw", {"solid", "cut", "glass", "none"})
           .says("In pictures: whole; without the walls between the camera and what is inside; as thin glass; not at "
@@ -426,9 +428,11 @@ void add_obstacles(std::vector<Key>& keys) {
                      .within(at_least_zero)
                      .by_default("0.0")
                      .says("Coulomb's coefficient of friction between bodies with `self_contact`."));
-  keys.push_back(quantity("contact.stiffness", Dimension::Pressure)
-                     .within(positive)
-                     .says("k of the energy k·depth³ of a vertex inside a body. Default: as for obstacles."));
+  keys.push_back(
+      quantity("contact.stiffness", Dimension::Pressure)
+          .within(positive)
+          .says("k of the energy k·depth³ of a vertex inside a body. Default: ten times the largest Young's "
+                "modulus of the two bodies."));
   keys.push_back(
       choice("contact.start", {"resolve", "refuse"})
           .by_default("\"resolve\"")
@@ -682,10 +686,12 @@ std::vector<Key> make_schema() {
                            "(DOT), or the best of the four and of every body's rest shape placed nearest to "
                            "where the body is, which "
                            "helps bodies that start torn to pieces."));
-  keys.push_back(integer("solver.max_iterations")
-                     .within(at_least_one)
-                     .by_default("500")
-                     .says("Per step; a step that needs more counts as not converged."));
+  keys.push_back(
+      integer("solver.max_iterations")
+          .within(at_least_one)
+          .by_default("500")
+          .says("Per step of a solid, and per pressure of a liquid; a step that needs more counts as not "
+                "converged."));
   keys.push_back(integer("solver.threads")
                      .within({0, 4096, false, false})
                      .by_default("0")
@@ -730,8 +736,8 @@ std::vector<Key> make_schema() {
   keys.push_back(quantity("render.ground_height", Dimension::Length)
                      .says("Its height (y). Default: just below the lowest point of the run."));
   keys.push_back(boolean("render.edges").by_default("false").says("Draw the edges of the surface mesh."));
-  keys.push_back(
-      entry("render.background", Type::Color).by_default("\"#ffffff\"").says("Colour of the sky."));
+  keys.push_back(entry("render.background", Type::Color)
+                     .says("Colour of the sky. Default: a bright grey, darker above."));
 
   add_body(keys);
   add_liquid(keys);

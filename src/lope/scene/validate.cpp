@@ -57,6 +57,25 @@ void place(Value& value, const Position& at) {
   for (auto& [name, member] : value.members) place(member, at);
 }
 
+void sort_members(Value& value, const std::vector<const Key*>& keys) {
+  const auto rank = [&keys](const std::string& name) {
+    return std::find_if(keys.begin(), keys.end(), [&](const Key* key) { return key->name() == name; });
+  };
+  std::stable_sort(value.members.begin(), value.members.end(),
+                   [&rank](const auto& a, const auto& b) { return rank(a.key) < rank(b.key); });
+}
+
+void arrange_table(Value& value, const std::string& schema_path) {
+  sort_members(value, keys_in(schema_path));
+  for (auto& [name, member] : value.members) {
+    const std::string path = join_path(schema_path, name);
+    if (member.kind == ValueKind::Table) arrange_table(member, path);
+    for (Value& item : member.items) {
+      if (item.kind == ValueKind::Table) arrange_table(item, path + "[]");
+    }
+  }
+}
+
 // Validates one tree; recursive over tables.
 class Validator {
  public:
@@ -281,6 +300,7 @@ class Validator {
       Value fallback = (*parsed)["default"];
       place(fallback, value.at);
       check(fallback, *key, join_path(path, key->name()));
+      fallback.filled = true;
       value.set(key->name(), std::move(fallback));
     }
   }
@@ -309,14 +329,6 @@ class Validator {
     } else {
       complain(value, path, fmt::format("has {}; keep one of them", fmt::join(present, " and ")));
     }
-  }
-
-  static void sort_members(Value& value, const std::vector<const Key*>& keys) {
-    const auto rank = [&keys](const std::string& name) {
-      return std::find_if(keys.begin(), keys.end(), [&](const Key* key) { return key->name() == name; });
-    };
-    std::stable_sort(value.members.begin(), value.members.end(),
-                     [&rank](const auto& a, const auto& b) { return rank(a.key) < rank(b.key); });
   }
 
   Problems& problems_;
@@ -448,6 +460,8 @@ Expected<void> validate(Value& root) {
   if (problems.empty()) return {};
   return tl::unexpected<Error>(problems.error());
 }
+
+void arrange(Value& root) { arrange_table(root, ""); }
 
 Vec3 color_of(const Value& value) {
   if (value.kind == ValueKind::Array) return value.as_vector();

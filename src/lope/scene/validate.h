@@ -32,9 +32,12 @@ class Problems {
 Expected<void> apply_override(Value& root, const std::string& assignment);
 
 // Checks a tree against the schema and resolves it: quantities become SI numbers, shorthands tables, defaults
-// are filled in, keys come in the order of the schema. Fails with every problem found, up to
+// are filled in (and marked so), keys come in the order of the schema. Fails with every problem found, up to
 // most_errors_told, each "file:line:column: key.path: what is wrong, what is legal".
 Expected<void> validate(Value& root);
+
+// Puts the keys of a validated tree, and of what was added to it, into the order of the schema.
+void arrange(Value& root);
 
 // "#rrggbb", a colour name or three numbers as sRGB in [0, 1]; the value is a validated colour.
 Vec3 color_of(const Value& value);

@@ -22,6 +22,7 @@ namespace lope::matter::liquid {
 namespace {
 
 constexpr std::size_t grain = 2048;
+constexpr int most_cycles = 100;      // of multigrid; what they leave, policy iteration solves
 constexpr int most_substeps = 10000;  // of a step: beyond, something has blown up
 constexpr double wall_margin = 0.1;   // cells that particles keep from solids
 constexpr double crushed_depth =
@@ -423,9 +424,11 @@ optimize::complementarity::LcpSummary Solver<Dim>::find_pressure() {
   namespace lcp = optimize::complementarity;
   lcp::LcpOptions options;
   options.tolerance = description_.tolerance;
+  options.max_iterations = std::min(description_.max_iterations, most_cycles);
   const std::vector<double> guess = q_;
   lcp::LcpSummary summary = solver_->solve(system_, q_, options);
-  if (summary.converged()) return summary;
+  options.max_iterations = description_.max_iterations - summary.iterations;
+  if (summary.converged() || options.max_iterations <= 0) return summary;
   if (!linalg::all_finite(q_)) q_ = guess;
   const lcp::MixedLcp problem = system_.matrix_form();
   const auto cells = system_.unknown_cells();

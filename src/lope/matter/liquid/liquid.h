@@ -73,6 +73,7 @@ struct Description {
   int particles_per_axis = 2;  // of a cell
   double cfl = 2;              // cells that the fastest particle may cross in a substep
   double tolerance = 1e-6;     // of the pressure solve, m/s
+  int max_iterations = 500;  // of a pressure solve: cycles, and outer iterations of what takes over from them
   std::uint64_t seed = 1;
   std::vector<Source> sources;
   std::vector<Emitter> emitters;

@@ -53,7 +53,8 @@ class Arguments {
   Argument* add_option(const std::string& name, int& value, const std::string& description);
   Argument* add_option(const std::string& name, std::int64_t& value, const std::string& description);
   Argument* add_option(const std::string& name, double& value, const std::string& description);
-  Argument* add_option(const std::string& name, std::vector<std::string>& value, const std::string& description);
+  Argument* add_option(const std::string& name, std::vector<std::string>& value,
+                       const std::string& description);
   Argument* add_flag(const std::string& name, bool& value, const std::string& description);
   void allow_extras();
   void footer(const std::string& text);

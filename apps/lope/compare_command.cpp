@@ -134,8 +134,8 @@ int replay(const CompareArguments& arguments) {
 
 void add_compare(Arguments& app, int& status) {
   Arguments* command = app.add_subcommand("compare",
-                                         "Solve every step of one recorded trajectory with several methods: "
-                                         "agreement, time, iterations, memory");
+                                          "Solve every step of one recorded trajectory with several methods: "
+                                          "agreement, time, iterations, memory");
   auto arguments = std::make_shared<CompareArguments>();
   arguments->scene.add_to(*command);
   command->add_option("--methods", arguments->methods, "Methods, separated by commas (see `lope solvers`)")

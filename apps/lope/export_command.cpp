@@ -162,11 +162,13 @@ Expected<std::vector<std::string>> export_frames(const fs::path& directory, cons
 }
 
 void add_export(Arguments& app, int& status) {
-  Arguments* command = app.add_subcommand("export", "Write the frames of a run as VTU (ParaView), PLY, OBJ or VDB");
+  Arguments* command =
+      app.add_subcommand("export", "Write the frames of a run as VTU (ParaView), PLY, OBJ or VDB");
   auto directory = std::make_shared<std::string>(), format = std::make_shared<std::string>("vtu");
   auto folder = std::make_shared<std::string>();
   command->add_option("run", *directory, "Directory of a run")->required();
-  command->add_option("--format", *format, "vtu (with a .pvd index), ply, obj or vdb (liquids)")->one_of({"vtu", "ply", "obj", "vdb"});
+  command->add_option("--format", *format, "vtu (with a .pvd index), ply, obj or vdb (liquids)")
+      ->one_of({"vtu", "ply", "obj", "vdb"});
   command->add_option("-o,--output", *folder, "Folder to write to (default: RUN/FORMAT)")->type_name("DIR");
   command->callback([=, &status] {
     const auto done = export_run(*directory, *format, *folder);

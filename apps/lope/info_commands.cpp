@@ -1,11 +1,10 @@
-#include <fmt/core.h>
-
 #include <lope/base/cpu.h>
 #include <lope/base/parallel.h>
 #include <lope/optimize/methods.h>
 #include <lope/scene/check.h>
 
 #include "commands.h"
+#include <fmt/core.h>
 
 namespace lope::program {
 namespace {
@@ -51,7 +50,8 @@ void add_solvers(Arguments& app, int&) {
 }
 
 void add_check(Arguments& app, int& status) {
-  Arguments* command = app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
+  Arguments* command =
+      app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
   auto arguments = std::make_shared<SceneArguments>();
   arguments->add_to(*command);
   command->callback([arguments, &status] { status = check_scene(*arguments); });

@@ -146,9 +146,9 @@ void list_methods() {
 
 void add_lcp(Arguments& app, int& status) {
   Arguments* command = app.add_subcommand("lcp",
-                                         "Solve a mixed complementarity problem from Matrix Market files: 0 "
-                                         "<= p, Ap + b >= 0, one of them 0, on bounded "
-                                         "rows; Ap + b = 0 on the others");
+                                          "Solve a mixed complementarity problem from Matrix Market files: 0 "
+                                          "<= p, Ap + b >= 0, one of them 0, on bounded "
+                                          "rows; Ap + b = 0 on the others");
   auto arguments = std::make_shared<LcpArguments>();
   auto list = std::make_shared<bool>(false);
   command->add_flag("--list", *list, "List the methods");

@@ -40,7 +40,8 @@ int make_mesh(const std::string& input, const std::string& output, double edge) 
 }  // namespace
 
 void add_mesh(Arguments& app, int& status) {
-  Arguments* command = app.add_subcommand("mesh", "Fill a closed surface with tetrahedra, convert a mesh, report its quality");
+  Arguments* command =
+      app.add_subcommand("mesh", "Fill a closed surface with tetrahedra, convert a mesh, report its quality");
   auto input = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   auto edge = std::make_shared<double>(0);
   command->add_option("input", *input, "OBJ, PLY, STL, MSH, VTK, VTU, MESH, NODE/ELE")->required();

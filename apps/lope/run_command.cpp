@@ -1,13 +1,3 @@
-#include <cmath>
-#include <csignal>
-#include <cstdio>
-#include <string_view>
-
-#include <unistd.h>
-
-#include <fmt/chrono.h>
-#include <fmt/core.h>
-
 #include <lope/base/cpu.h>
 #include <lope/base/log.h>
 #include <lope/base/parallel.h>
@@ -16,7 +6,15 @@
 #include <lope/scene/check.h>
 #include <lope/scene/run.h>
 
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+
 #include "commands.h"
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <unistd.h>
 
 namespace lope::program {
 namespace {
@@ -251,18 +249,20 @@ int run(const RunArguments& arguments) {
 }  // namespace
 
 void add_run(Arguments& app, int& status) {
-  Arguments* command = app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
+  Arguments* command =
+      app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
   auto arguments = std::make_shared<RunArguments>();
   arguments->scene.add_to(*command);
   command->add_option("-o,--output", arguments->output, "Directory of the run (default: runs/NAME)")->type_name("DIR");
   Argument* resume = command->add_flag("--resume", arguments->resume,
-                                          "Go on from the checkpoint; SCENE may be the directory of the run");
+                                       "Go on from the checkpoint; SCENE may be the directory of the run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
   command
-      ->add_option("--isa", arguments->isa,
-                   "Kernels to use: baseline, avx2 or avx512 (default: $LOPE_ISA, else the widest of the processor; "
-                   "avx2 and avx512 give the same bits)")
+      ->add_option(
+          "--isa", arguments->isa,
+          "Kernels to use: baseline, avx2 or avx512 (default: $LOPE_ISA, else the widest of the processor; "
+          "avx2 and avx512 give the same bits)")
       ->type_name("NAME");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -6,23 +6,32 @@ namespace lope::bench {
 namespace {
 
 constexpr std::array<Benchmark, 13> table = {{
-    {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)", newton_map},
+    {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
+     newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
-    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size, --perturbations)", torture},
-    {"contact", "OPT Figs. 10, 15: every scene with contact, and constraints against post-processing", contact},
+    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size, --perturbations)",
+     torture},
+    {"contact", "OPT Figs. 10, 15: every scene with contact, and constraints against post-processing",
+     contact},
     {"cantilever", "a cantilever under its weight converges with refinement", cantilever},
     {"time-order", "orders and energy behaviour of the time schemes", time_order},
     {"agreement", "newton and newton-pcg find the same minimiser of every step of a twisted bar", agreement},
-    {"accuracy", "the displacement accuracy against true errors, over all scenes (--size vertices per scene, --steps)", accuracy},
+    {"accuracy",
+     "the displacement accuracy against true errors, over all scenes (--size vertices per scene, --steps)",
+     accuracy},
     {"reference", "the LTSS and twist scenes of the DOT program's figures (--mesh FILE)", reference_scenes},
-    {"self-contact", "cost of self contact, 1 thousand to 1 million surface triangles (--size most, --steps repetitions)",
+    {"self-contact",
+     "cost of self contact, 1 thousand to 1 million surface triangles (--size most, --steps repetitions)",
      self_contact},
-    {"dot", "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
+    {"dot",
+     "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
     {"lcp",
-     "LCP's tables and figures: pressure with separating walls (--only frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
+     "LCP's tables and figures: pressure with separating walls (--only "
+     "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
      "run-3d,ablation,maze,rivals,convergence, --size cells per side)",
      pressure_solvers},
-    {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)", solver_options},
+    {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
+     solver_options},
 }};
 
 }  // namespace

@@ -20,7 +20,7 @@ struct BenchOptions {
   std::string mesh;              // --mesh FILE: use this mesh where the benchmark takes one
   int size = 0;                  // --size N: resolution; 0: the benchmark's default
   int steps = 0;                 // --steps N; 0: the benchmark's default
-  int perturbations = 0;         // --perturbations N: every case N times, with data changed by about 10⁻⁷; 0: once
+  int perturbations = 0;  // --perturbations N: every case N times, with data changed by about 10⁻⁷; 0: once
   std::vector<std::string> only;     // --only NAME,…: some tables of a benchmark that has several; empty: all
   std::vector<std::string> methods;  // --methods NAME,…: the columns where a benchmark compares methods; empty: its own choice
   std::function<void(std::string_view)> print;

@@ -59,7 +59,8 @@ inline void show_progress(step::Simulation& simulation, std::string name, const 
 // Stops early when a step cannot be taken at all, at the first failure if asked, or when `on_step` returns false. h: length
 // of the steps, the model's if 0.
 inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps, bool stop_at_failure = false,
-                               const std::function<bool(const step::StepReport&)>& on_step = {}, double h = 0) {
+                               const std::function<bool(const step::StepReport&)>& on_step = {},
+                               double h = 0) {
   RunTotals totals;
   for (std::int64_t i = 0; i < steps; ++i) {
     step::StepReport report = h > 0 ? simulation.advance(h) : simulation.advance();

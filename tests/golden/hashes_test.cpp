@@ -34,13 +34,18 @@ const std::vector<KeptRun>& runs() {
     std::vector<KeptRun> list = {
         {"box_stack", "box_stack", {"time.duration=0.5 s"}},
         {"cantilever_2d", "cantilever_2d", {"body.beam.edge=5 cm", "time.duration=1 s"}},
-        {"compressive_pulse", "compressive_pulse", {"body.cube.shape.box.lattice=[6, 6, 6]", "time.duration=0.5 s"}},
+        {"compressive_pulse",
+         "compressive_pulse",
+         {"body.cube.shape.box.lattice=[6, 6, 6]", "time.duration=0.5 s"}},
         {"twisted_bar", "twisted_bar", {"body.bar.shape.box.lattice=[21, 4, 4]", "time.duration=0.5 s"}},
-        {"torture_random", "torture_random", {"body.cube.shape.box.lattice=[5, 5, 5]", "time.duration=0.2 s"}},
+        {"torture_random",
+         "torture_random",
+         {"body.cube.shape.box.lattice=[5, 5, 5]", "time.duration=0.2 s"}},
         {"dam_break", "dam_break", {"liquid.cell=8 cm", "time.duration=0.2 s"}},
         {"liquid_circle_2d", "liquid_circle_2d", {"liquid.resolution=32", "time.duration=0.2 s"}},
     };
-    for (const std::string method : {"newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot", "admm-pd"}) {
+    for (const std::string method :
+         {"newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot", "admm-pd"}) {
       list.push_back({"flagship:" + method, "flagship", bar});
       list.back().overrides.push_back("solver.method=" + method);
     }
@@ -52,7 +57,8 @@ const std::vector<KeptRun>& runs() {
 std::uint64_t hash_of(const KeptRun& run, Isa isa, int threads) {
   const ThreadLimit limit(threads);
   const SelectedIsa selected(isa);
-  const auto scene = scene::load_scene(fmt::format("{}/scenes/{}.toml", LOPE_SOURCE_DIR, run.scene), run.overrides);
+  const auto scene =
+      scene::load_scene(fmt::format("{}/scenes/{}.toml", LOPE_SOURCE_DIR, run.scene), run.overrides);
   EXPECT_TRUE(scene) << scene.error().message;
   const auto model = scene::build_model(*scene);
   EXPECT_TRUE(model) << model.error().message;
@@ -87,7 +93,8 @@ TEST(GoldenHashes, EveryFusedInstructionSetReachesTheBitsThatAreKept) {
     for (const KeptRun& run : runs()) {
       const std::string hash = fmt::format("{:016x}", hash_of(run, isa, threads));
       if (renew && !kept.contains(run.name)) kept[run.name] = hash;
-      EXPECT_EQ(hash, kept[run.name]) << run.name << " with " << name(isa) << " kernels and " << threads << " threads";
+      EXPECT_EQ(hash, kept[run.name])
+          << run.name << " with " << name(isa) << " kernels and " << threads << " threads";
     }
     threads = threads % 2 + 1;
   }

@@ -445,9 +445,10 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenTorture,
                          });
 
 step::Model perturbed_cube(const std::string& scene, int k, const std::string& method) {
-  const auto loaded = scene::load_scene(LOPE_SOURCE_DIR "/scenes/" + scene + ".toml",
-                                        {"body.cube.shape.box.lattice=[5, 5, 5]", "solver.method=" + method,
-                                         fmt::format("body.cube.material.young={:.17g}", 1e4 * (1 + k * 1e-7))});
+  const auto loaded =
+      scene::load_scene(LOPE_SOURCE_DIR "/scenes/" + scene + ".toml",
+                        {"body.cube.shape.box.lattice=[5, 5, 5]", "solver.method=" + method,
+                         fmt::format("body.cube.material.young={:.17g}", 1e4 * (1 + k * 1e-7))});
   return scene::build_model(loaded.value()).value();
 }
 

@@ -18,7 +18,9 @@ MatrixXd nearest_semidefinite(const MatrixXd& symmetric) {
          solver.eigenvectors().transpose();
 }
 
-VectorXd singular_values(const MatrixXd& matrix) { return Eigen::JacobiSVD<MatrixXd>(matrix).singularValues(); }
+VectorXd singular_values(const MatrixXd& matrix) {
+  return Eigen::JacobiSVD<MatrixXd>(matrix).singularValues();
+}
 
 MatrixXd orthogonal_factor(const MatrixXd& matrix) {
   return Eigen::HouseholderQR<MatrixXd>(matrix).householderQ();

@@ -590,8 +590,10 @@ void tell_of_tangles(step::Simulation& simulation) {
     const step::Simulation::Tangle tangle = simulation.tangle(i);
     if (tangle.vertices.empty()) continue;
     log_warning(
-        "body '{}' ends tangled: its elements make a full turn around lines through {} of its vertices (the first: {}), "
-        "which no small motion undoes. A finer mesh may let go, and so may steps longer than {:.2g} s that may start from "
+        "body '{}' ends tangled: its elements make a full turn around lines through {} of its vertices (the "
+        "first: {}), "
+        "which no small motion undoes. A finer mesh may let go, and so may steps longer than {:.2g} s that "
+        "may start from "
         "the rest shape (solver.start = \"rescue\")",
         name, tangle.vertices.size(), tangle.vertices.front(), tangle.rescue_step);
   }

@@ -117,11 +117,10 @@ double beam_sag(double length, double height, double stiffness, double shear_mod
   return tip + 0.6 * weight_per_volume * length * length / shear_modulus;
 }
 
-// The run comes to rest where a single step that is long against every vibration finds the equilibrium of the
-// same mesh. Under refinement the equilibria sag more, towards the beam of theory: linear elements are too
-// stiff, by an error of second order (docs/benchmarks/orders.md), so the two finest give the limit. It is 1.3
-// % (in the plane 1.0 %) less than a slender beam's, whose clamp does not keep it from getting wider below
-// and narrower above.
+// The run comes to rest where a single step that is long against every vibration finds the equilibrium of the same
+// mesh. Under refinement the equilibria sag more, towards the beam of theory: linear elements are too stiff, by an
+// error of second order (docs/benchmarks/orders.md), so the two finest give the limit. It is 1.3 % (in the plane 1.0 %)
+// below the theory: 5 cm are not yet fine enough for the order, and this clamp also keeps the section as it is.
 void sags_like_a_beam(const Trace& trace) {
   EXPECT_LT(trace.last().energy.kinetic, 1e-3 * trace.last().energy.elastic) << "not at rest";
   const std::string name = trace.dimension() == 3 ? "cantilever" : "cantilever_2d";
@@ -230,10 +229,9 @@ void flies_on_after_release(const Trace& trace) {
   EXPECT_EQ(trace.last().inverted_elements, 0);
 }
 
-// Turned a hundred times slower and without gravity, the bar is always in equilibrium: its energy grows with
-// the square of the angle, to what the stopping test leaves (0.7 % measured). It is above Saint-Venant's G J
-// θ² / (2 l), J = 0.1406 a⁴ for a square, because the ends cannot warp and because any mesh is stiffer than
-// the bar.
+// Turned a hundred times slower and without gravity, the bar is always in equilibrium: its energy grows with the square
+// of the angle, to what the stopping test leaves (0.7 % measured). It is above Saint-Venant's G J θ² / (2 l), J = 0.1406
+// a⁴ for a square, because the ends cannot warp and because any mesh is stiffer than the bar.
 void gathers_energy_of_torsion(const Trace& trace) {
   EXPECT_NEAR(trace.length(trace.positions.size() - 1), trace.length(0), 1e-9);
   EXPECT_EQ(trace.last().inverted_elements, 0);

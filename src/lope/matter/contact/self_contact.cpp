@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include <Eigen/Geometry>
+
 namespace lope::matter {
 
 namespace {

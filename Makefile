@@ -18,6 +18,11 @@ test: build
 
 # The whole suite with asserts on, under the address and the undefined behaviour sanitizer; then what runs in threads under the
 # thread sanitizer (docs/testing.md).
+sanitize: export ASAN_OPTIONS = detect_stack_use_after_return=1
+sanitize: export UBSAN_OPTIONS = print_stacktrace=1
+# Which reports are known to be false, and why, stands in the files.
+sanitize: export LSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/leaks.txt:print_suppressions=0
+sanitize: export TSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/races.txt:print_suppressions=0:second_deadlock_stack=1
 sanitize: packages
 	cmake --preset asan
 	cmake --build build/asan -j $(JOBS)

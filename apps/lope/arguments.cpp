@@ -1,7 +1,6 @@
 #include "arguments.h"
 
 #include <exception>
-#include <new>
 
 #include "commands.h"
 #include <CLI/CLI.hpp>
@@ -121,14 +120,8 @@ int CommandLine::parse_and_run(int argc, char** argv, const std::function<int()>
     return run();
   } catch (const CLI::ParseError& error) {
     return app_->exit(error) == 0 ? Done : BadInput;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
-               "--method newton-pcg needs less.\n");
-    return BadEnvironment;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return BadEnvironment;
+  } catch (...) {
+    return complain(std::current_exception());
   }
 }
 

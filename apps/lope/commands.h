@@ -8,6 +8,7 @@
 #include <lope/step/model.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ inline std::string not_negative(const std::string& text) {
 
 // Prints the error and returns its status.
 int complain(const Error& error);
+// The same of what was thrown.
+int complain(const std::exception_ptr& thrown);
 
 // The arguments that every command about a scene shares.
 struct SceneArguments {

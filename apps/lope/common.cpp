@@ -2,6 +2,8 @@
 #include <lope/scene/suggest.h>
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 
 #include "commands.h"
 #include <fmt/core.h>
@@ -13,6 +15,27 @@ namespace fs = std::filesystem;
 int complain(const Error& error) {
   fmt::print(stderr, "error: {}\n", error.message);
   return error.trouble == Trouble::Input ? BadInput : BadEnvironment;
+}
+
+int complain(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "error: out of memory. `lope check` estimates what a scene needs; a coarser mesh (edge) or "
+               "--method newton-pcg needs less.\n");
+  } catch (const std::system_error& error) {
+    const bool resources = error.code() == std::errc::resource_unavailable_try_again;
+    fmt::print(stderr, "error: {}{}\n", error.what(),
+               resources
+                   ? ": the system gives no more threads (see ulimit -u and -v); --threads 1 needs fewest"
+                   : "");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+  } catch (...) {
+    fmt::print(stderr, "error: of an unknown kind\n");
+  }
+  return BadEnvironment;
 }
 
 void SceneArguments::add_to(Arguments& command) {

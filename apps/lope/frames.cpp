@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <fmt/core.h>
+
 namespace lope::program {
 namespace {
 
@@ -103,6 +105,20 @@ bool indices_fit(const FrameBody& body, std::size_t vertices) {
          std::all_of(body.tetrahedra.begin(), body.tetrahedra.end(), fits);
 }
 
+// "3, 7 to 9": the numbers from 0 to the last that are not there; empty where there are none.
+std::string gaps(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  std::int64_t expected = 0;
+  for (const std::int64_t number : numbers) {
+    if (number > expected) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", expected);
+      if (number > expected + 1) text += fmt::format(" to {}", number - 1);
+    }
+    expected = number + 1;
+  }
+  return text;
+}
+
 }  // namespace
 
 Expected<RunFrames> RunFrames::open(const fs::path& run_directory) {
@@ -112,6 +128,8 @@ Expected<RunFrames> RunFrames::open(const fs::path& run_directory) {
   if (run.numbers_.empty()) {
     return input_error("{} holds no frames: give the directory of a run (runs/NAME)", run_directory.string());
   }
+  if (const std::string missing = gaps(run.numbers_); !missing.empty())
+    fmt::print(stderr, "warning: {}: frames are missing: {}\n", run.folder_.string(), missing);
   const fs::path path = io::topology_path(run.folder_);
   const auto topology = io::read_frame(path);
   if (!topology) return forward_error(topology);

@@ -4,6 +4,7 @@
 #include <lope/scene/check.h>
 
 #include "commands.h"
+#include "patience.h"
 #include <fmt/core.h>
 
 namespace lope::program {
@@ -32,9 +33,11 @@ void list_solvers() {
 int check_scene(const SceneArguments& arguments) {
   const auto scene = arguments.load();
   if (!scene) return complain(scene.error());
+  std::optional<Patience> patience(std::in_place, fmt::format("{}: making and checking meshes", scene->name));
   const auto model = scene::build_model(*scene);
   if (!model) return complain(model.error());
   const scene::CheckReport report = scene::check(*scene, *model);
+  patience.reset();
   fmt::print("{}", scene::describe(report));
   return report.failed() ? BadInput : Done;
 }

@@ -1,8 +1,11 @@
 #include <lope/base/cpu.h>
+#include <lope/base/parallel.h>
 #include <lope/scene/suggest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <exception>
 
 #include "commands.h"
 #include <fmt/core.h>
@@ -18,10 +21,29 @@ lope::Expected<void> isa_of_environment() {
   return {};
 }
 
+// What libraries throw where nothing can catch it, in threads of their own: memory or threads that are not to be had.
+[[noreturn]] void end_with_words() {
+  const std::exception_ptr thrown = std::current_exception();
+  if (!thrown) std::abort();
+  std::_Exit(lope::program::complain(thrown));
+}
+
+void handle_terminate() { std::set_terminate(end_with_words); }
+#if defined(__ELF__)
+// Before the libraries are initialised: one of OpenVDB's starts threads there.
+[[gnu::used, gnu::section(".preinit_array")]] void (*const before_libraries)() = handle_terminate;
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace lope::program;
+  handle_terminate();
+#ifdef SIGXFSZ
+  // A file beyond its size limit is a write error like a full disk, not a sudden end.
+  std::signal(SIGXFSZ, SIG_IGN);
+#endif
+  const lope::ThreadLimit threads(0);
   CommandLine app{
       "Lope: simulation in long strides. Every time step is an optimisation problem, solved to a stated "
       "accuracy.",

@@ -4,8 +4,10 @@
 #include <lope/geometry/quality.h>
 #include <lope/geometry/shapes.h>
 #include <lope/io/mesh_io.h>
+#include <lope/scene/limits.h>
 
 #include "commands.h"
+#include "patience.h"
 
 namespace lope::program {
 namespace {
@@ -23,7 +25,10 @@ int make_mesh(const std::string& input, const std::string& output, double edge) 
     }
     geometry::ClosedSurface surface;
     surface.surface = std::move(*mesh);
-    auto volume = geometry::tetrahedralize(surface, edge);
+    geometry::MeshingOptions options;
+    options.max_vertices = scene::most_vertices(3);
+    const Patience patience(fmt::format("{}: filling it with tetrahedra", input));
+    auto volume = geometry::tetrahedralize(surface, edge, options);
     if (!volume) return complain({fmt::format("{}: {}", input, volume.error().message), volume.error().trouble});
     mesh = std::move(volume);
   }

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "frames.h"
 #include "liquid_pictures.h"
+#include "stop_signals.h"
 
 namespace lope::program {
 namespace {
@@ -347,10 +348,12 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
   if (first && last && last->time > first->time) {
     options.frames_per_second = static_cast<double>(numbers.size() - 1) / (last->time - first->time);
   }
+  const StopSignals signals("\nStopping; no movie is left.\n");
   auto movie = render::Movie::create(path, request.width, request.height, options);
   if (!movie) return forward_error(movie);
   const bool show = is_terminal(stdout);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
+    if (stop_requested()) return environment_error("{}: stopped before its end", path.string());
     if (show) {
       fmt::print("\rrendering frame {}/{}\x1b[K{}", k + 1, numbers.size(), k + 1 == numbers.size() ? "\r\x1b[K" : "");
       std::fflush(stdout);
@@ -495,7 +498,7 @@ void add_render(Arguments& app, int& status) {
     request->still = !request->frame && !request->movie && !request->plots;
     const auto files = make_pictures(*request);
     if (!files) {
-      status = complain(files.error());
+      status = stop_requested() ? stop_status() : complain(files.error());
       return;
     }
     for (const fs::path& file : *files) fmt::print("{}\n", file.string());

@@ -7,36 +7,23 @@
 #include <lope/scene/run.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstdio>
-#include <string_view>
 
 #include "commands.h"
+#include "patience.h"
+#include "stop_signals.h"
 #include <fmt/chrono.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
 namespace lope::program {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The first signal asks for a stop within or after the step; a second one ends the program at once.
-volatile std::sig_atomic_t stop_signal = 0;
-void request_stop(int signal) {
-  stop_signal = signal;
-  std::signal(signal, SIG_DFL);
-  // Only calls that are safe in a signal handler; what cannot be told is not told.
-  constexpr std::string_view message = "\nStopping; once more to end at once, without a checkpoint.\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
-}
-
-void handle_signals(void (*on_stop)(int)) {
-  std::signal(SIGINT, on_stop);
-  std::signal(SIGTERM, on_stop);
-#ifdef SIGXFSZ
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is a write error like a full disk, not a sudden end
-#endif
+// Words on the way of a run. A terminal that was closed must not end it before its checkpoint: failures are ignored.
+void tell(std::FILE* file, const std::string& words) {
+  std::fputs(words.c_str(), file);
+  std::fflush(file);
 }
 
 std::string duration_text(double seconds) {
@@ -84,25 +71,25 @@ class ProgressPrinter {
     if (terminal_) {
       constexpr std::int64_t width = 24;
       const std::int64_t filled = done * width / steps;
-      fmt::print("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", filled, "", width - filled, line, done == steps ? "\n" : "");
+      tell(stdout, fmt::format("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", filled, "", width - filled, line,
+                               done == steps ? "\n" : ""));
     } else {
-      fmt::print("{}\n", line);
+      tell(stdout, line + "\n");
     }
-    std::fflush(stdout);
   }
   void explain(const step::StepReport& report) {
     for (const auto& island : report.islands) {
       const optimize::MinimizerSummary& solve = island.solve;
       if (solve.converged()) continue;
-      if (terminal_) fmt::print(stderr, "\r\x1b[K");
+      if (terminal_) tell(stderr, "\r\x1b[K");
       log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
                   scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
     }
     if (report.liquid && !report.liquid->converged) {
-      if (terminal_) fmt::print(stderr, "\r\x1b[K");
-      log_warning("step {}, liquid '{}': {} (largest residual {:.3g} m/s, tolerance {:.3g} m/s)", report.step,
+      if (terminal_) tell(stderr, "\r\x1b[K");
+      log_warning("step {}, liquid '{}': {} (residual {:.3g} m/s, tolerance {:.3g} m/s)", report.step,
                   model_.liquid->name, report.liquid->reason, report.liquid->residual,
-                  model_.liquid->description.tolerance);
+                  report.liquid->tolerance);
     }
   }
   const step::Model& model_;
@@ -121,7 +108,7 @@ class LogFile {
  public:
   LogFile() {
     set_log_sink([this](LogLevel level, std::string_view message) {
-      if (level == LogLevel::Warning) fmt::print(stderr, "warning: {}\n", message);
+      if (level == LogLevel::Warning) tell(stderr, fmt::format("warning: {}\n", message));
       pending_ += fmt::format("{:%Y-%m-%d %H:%M:%S} {}{}\n", fmt::localtime(std::time(nullptr)),
                               level == LogLevel::Warning ? "warning: " : "", message);
       flush();
@@ -153,7 +140,8 @@ class LogFile {
 void report_outcome(const scene::RunSummary& summary, const fs::path& directory, bool quiet) {
   if (summary.interrupted) {
     log_info("interrupted after {} steps", summary.steps);
-    fmt::print("\nInterrupted; the checkpoint is written. Go on with: lope run {} --resume\n", directory.string());
+    tell(stdout, fmt::format("\nInterrupted; the checkpoint is written. Go on with: lope run {} --resume\n",
+                             directory.string()));
     return;
   }
   const std::string done = fmt::format("{} steps in {}; {} frames in {}", summary.steps, duration_text(summary.seconds),
@@ -167,6 +155,24 @@ void report_outcome(const scene::RunSummary& summary, const fs::path& directory,
       summary.broken_off ? " The run ended there; the state before that step is in the checkpoint." : "");
   log_info("{}", failure);
   fmt::print(stderr, "{}\n", failure);
+}
+
+// Where the run goes. Without --output an earlier run is left in peace: NAME-2, NAME-3, …
+fs::path choose_directory(const RunArguments& arguments, const scene::Scene& scene) {
+  if (!arguments.output.empty()) return arguments.output;
+  fs::path wanted = scene.output.directory;
+  if (wanted.empty()) wanted = fs::path("runs") / scene.name;
+  if (arguments.resume || arguments.overwrite || !scene::holds_run(wanted)) return wanted;
+  fs::path free;
+  for (int number = 2; free.empty() || fs::exists(free); ++number)
+    free = fmt::format("{}-{}", wanted.string(), number);
+  if (!arguments.quiet) {
+    fmt::print(
+        "{} holds an earlier run, so this one goes into {} (--overwrite would replace it, --resume go on with "
+        "it)\n",
+        wanted.string(), free.string());
+  }
+  return free;
 }
 
 int run(const RunArguments& arguments) {
@@ -185,20 +191,24 @@ int run(const RunArguments& arguments) {
     directory = source.scene;
     source.scene = (directory / "scene.toml").string();
   }
-  const auto scene = source.load();
+  auto scene = source.load();
   if (!scene) return complain(scene.error());
+  if (!directory.empty()) scene->output.directory = directory.string();  // whose disk is looked at
   const ThreadLimit threads(scene->threads);
+  std::optional<Patience> patience;
+  if (!arguments.quiet) patience.emplace(fmt::format("{}: making and checking meshes", scene->name));
   const auto model = scene::build_model(*scene);
   if (!model) return complain(model.error());
   const scene::CheckReport checked = scene::check(*scene, *model);
+  patience.reset();
   for (const auto& finding : checked.findings) {
     const bool wrong = finding.severity == scene::Severity::Error;
-    if (wrong || !arguments.quiet) fmt::print(stderr, "{}: {}\n", wrong ? "error" : "warning", finding.message);
+    if (wrong || !arguments.quiet)
+      tell(stderr, fmt::format("{}: {}\n", scene::word(finding.severity), finding.message));
   }
   if (checked.failed()) return BadInput;
 
-  if (directory.empty()) directory = scene->output.directory;
-  if (directory.empty()) directory = fs::path("runs") / scene->name;
+  if (directory.empty()) directory = choose_directory(arguments, *scene);
   std::size_t unknowns = 0;
   for (const auto& solid : model->solids) unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
   std::string size = fmt::format("{} unknowns", unknowns);
@@ -221,14 +231,15 @@ int run(const RunArguments& arguments) {
   options.overwrite = arguments.overwrite;
   options.on_step = [&](const scene::RunProgress& p) { progress.show(p); };
   options.on_iteration = [&](const scene::IterationProgress& p) { progress.show(p); };
-  options.stop_requested = [] { return stop_signal != 0; };
+  options.stop_requested = stop_requested;
   options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
-  handle_signals(request_stop);
-  const auto summary = scene::run_scene(*scene, *model, options);
-  handle_signals(SIG_DFL);
+  const auto summary = [&] {
+    const StopSignals signals("\nStopping; once more to end at once, without a checkpoint.\n");
+    return scene::run_scene(*scene, *model, options);
+  }();
   if (!summary) return complain(summary.error());
   report_outcome(*summary, directory, arguments.quiet);
-  if (summary->interrupted) return 128 + stop_signal;
+  if (summary->interrupted) return stop_status();
 
   const auto exported = export_frames(directory, scene->output.formats);
   if (!exported) return complain(exported.error());
@@ -240,7 +251,7 @@ int run(const RunArguments& arguments) {
     request.directory = directory;
     request.still = request.movie = request.plots = true;
     const auto files = make_pictures(request);
-    if (!files) return complain(files.error());
+    if (!files) return stop_requested() ? stop_status() : complain(files.error());
     for (const fs::path& file : *files) fmt::print("{}\n", file.string());
   }
   return summary->unconverged_steps.empty() ? Done : NotConverged;
@@ -253,7 +264,10 @@ void add_run(Arguments& app, int& status) {
       app.add_subcommand("run", "Simulate a scene into a directory of frames and statistics");
   auto arguments = std::make_shared<RunArguments>();
   arguments->scene.add_to(*command);
-  command->add_option("-o,--output", arguments->output, "Directory of the run (default: runs/NAME)")->type_name("DIR");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Directory of the run (default: runs/NAME, or NAME-2, … where an earlier run is)")
+      ->type_name("DIR");
   Argument* resume = command->add_flag("--resume", arguments->resume,
                                        "Go on from the checkpoint; SCENE may be the directory of the run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);

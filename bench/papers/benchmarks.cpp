@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 13> table = {{
+constexpr std::array<Benchmark, 14> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
@@ -30,6 +30,10 @@ constexpr std::array<Benchmark, 13> table = {{
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
      "run-3d,ablation,maze,rivals,convergence, --size cells per side)",
      pressure_solvers},
+    {"validation",
+     "whole runs against theory, over step lengths, schemes and meshes (--only cantilever,equilibrium,step-length,slope,stop,creep,"
+     "impact,bounce,spin,pendulum, --size 1: the quick ones)",
+     validation},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
 }};

@@ -47,6 +47,7 @@ Expected<void> reference_scenes(const BenchOptions& options);   // the two scene
 Expected<void> self_contact(const BenchOptions& options);       // cost against the number of surface primitives
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
 Expected<void> pressure_solvers(const BenchOptions& options);   // the tables and figures of LCP
+Expected<void> validation(const BenchOptions& options);         // whole runs against theory
 Expected<void> solver_options(const BenchOptions& options);     // subdomains, coarse space and other options, one by one
 
 }  // namespace lope::bench

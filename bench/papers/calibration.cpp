@@ -152,6 +152,8 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
   options.stopping = model.solver.stopping;
   options.max_iterations = model.solver.max_iterations;
   std::vector<double> beginning;  // positions at the beginning of the step
+  std::vector<double> judged;     // the last iterate, where the estimate was made that then was applied
+  options.observer = [&](const optimize::Iteration&, std::span<const double> x) { judged.assign(x.begin(), x.end()); };
   Refinement refinement;
   CommonEstimate common;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -172,15 +174,15 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
           ++record.unconverged;
           continue;
         }
-        const optimize::DisplacementEstimate estimate = common.at(problem.objective, x);
+        const optimize::DisplacementEstimate estimate = common.at(problem.objective, judged);
         std::vector<double> exact = x;
         const Refined refined = refinement.refine(problem.objective, exact, summary.tolerance);
         if (!refined.found || !estimate.trustworthy) {
           ++record.unjudged;
           continue;
         }
-        const double error = distance(x, exact, problem.objective.block_size());
-        record.error_over_accuracy.push_back(error / summary.tolerance);
+        record.error_over_accuracy.push_back(distance(x, exact, problem.objective.block_size()) / summary.tolerance);
+        const double error = distance(judged, exact, problem.objective.block_size());
         if (std::max({error, summary.measure, estimate.largest}) <= 10 * refined.floor) {
           ++record.at_round_off;
           continue;

@@ -64,7 +64,7 @@ class Test {
         options_(options),
         tolerance_(optimize::resolved_tolerance(options.stopping, objective)),
         gradient(objective.size()),
-        recorder(options, tolerance_),
+        recorder(options),
         error_(objective.size()) {}
 
   void evaluate(std::span<const double> x) {
@@ -96,7 +96,7 @@ class Test {
 
   // Records the iterate; true when it is the last one.
   bool ends(std::span<const double> x, bool done_here, optimize::MinimizerSummary& summary) {
-    recorder.record(value, gradient_norm, measure, x);
+    recorder.record(value, gradient_norm, measure, tolerance_, x);
     if (done_here) {
       summary = recorder.finish(Outcome::Converged, "");
     } else if (recorder.iterations() >= options_.max_iterations) {

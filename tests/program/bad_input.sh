@@ -25,6 +25,50 @@ refused "--set nonsense" "path.to.key=value" -- "$lope" run bar.toml --set nonse
 refused "output.formats" "vdb" "there is none" -- "$lope" run bar.toml --set 'output.formats=["vdb"]'
 refused "did you mean 'newton'" -- "$lope" run bar.toml --method newtn
 
+# Names become file names
+for name in ../../x a/b .hidden 'back\\slash' 'line\nbreak' 'nul\u0000' '' "$(printf 'n%.0s' {1..5000})"; do
+  printf '[scene]\nname = "%s"\n' "$name" | cat - bar.toml >named.toml
+  refused "named.toml:2:8: scene.name" "file name" -- "$lope" run named.toml
+  sed "s|name = \"bar\"|name = \"${name//\\/\\\\}\"|" bar.toml >named.toml
+  refused "named.toml:9:8: body.0.name" "file name" -- "$lope" run named.toml
+done
+refused "--set scene.name=../../x" "file name" -- "$lope" run bar.toml --set scene.name=../../x
+sed 's/formats = \[\]/directory = "a\\nb"/' bar.toml >named.toml
+refused "named.toml:6:13: output.directory" "file name" -- "$lope" run named.toml
+
+# Nested without end
+{ echo "[time]"; printf 'a.%.0s' {1..30000}; echo "a = 1"; } >dots.toml
+refused "dots.toml:2:64: a key of more than 32 parts" -- "$lope" run dots.toml
+{ printf '['; printf 'a.%.0s' {1..50000}; echo "a]"; } >header.toml
+refused "header.toml:1:65: a key of more than 32 parts" -- "$lope" check header.toml
+{ printf 'gravity = '; printf '[%.0s' {1..50000}; echo; } >brackets.toml
+refused "brackets.toml:1:75: more than 64 brackets" -- "$lope" check brackets.toml
+
+# Too much of something: told at once, with the number and what to change
+for duration in 1e18 1e300 1e9; do
+  refused "time.duration" "steps of 0.025 s" "at most 1e+09" -- "$lope" run bar.toml --set time.duration=$duration
+  refused "time.duration" -- "$lope" check bar.toml --set time.duration=$duration
+done
+expect 0 "$lope" check bar.toml --set time.duration=2.4e7 --set 'body.bar.shape.box.lattice=[21, 5, 5]'
+says "TB for frames"
+says "warning: the 960000001 frames need about"
+refused "body.0.copies.count" "1000000 copies are too many" -- \
+  "$lope" run bar.toml --set body.bar.copies.count='[100, 100, 100]' --set body.bar.copies.spacing='[2, 2, 2]'
+refused_soon() { # as refused, not after minutes
+  local pieces=()
+  while [ "$1" != -- ]; do pieces+=("$1"); shift; done
+  shift
+  refused "${pieces[@]}" -- timeout 60 "$@"
+}
+printf '[[body]]\nshape = { box = { size = [10, 10, 10] } }\nedge = 1e-3\n' >fine.toml
+refused_soon "fine.toml:2" "vertices" "edge" -- "$lope" run fine.toml
+printf '[[body]]\nshape = { gyroid_ball = { radius = 1, period = 0.5 } }\nedge = 1e-3\n' >fine.toml
+refused_soon "fine.toml:2" "vertices" "edge" -- "$lope" check fine.toml
+printf '[[body]]\nshape = { box = { size = [1, 1, 1], lattice = [17, 17, 17] } }\ncopies = { count = [20, 20, 20], spacing = [3, 3, 3] }\n' >many.toml
+refused_soon "many.toml:1" "8000 bodies" "fewer copies" -- "$lope" check many.toml
+printf '[liquid]\nresolution = 4096\n[[body]]\nkind = "liquid"\nshape = { box = { size = [1, 1, 1] } }\n' >wet.toml
+refused_soon "wet.toml:2" "liquid.resolution" "6.87e+10 cells of liquid" "smaller resolution" -- "$lope" run wet.toml
+
 # Meshes
 with_mesh() { printf '[[body]]\nname = "thing"\nedge = 0.2\nshape = { mesh = "%s" }\n' "$1" >"$1.toml"; }
 with_mesh missing.msh
@@ -58,6 +102,8 @@ refused "cut.msh:" "truncated" -- "$lope" run cut.msh.toml
 head -c 100000 /dev/zero >zeros.stl
 with_mesh zeros.stl
 refused "zeros.stl" -- "$lope" run zeros.stl.toml
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n' >closed.obj
+refused_soon "closed.obj" "vertices" "larger edge" -- "$lope" mesh closed.obj -o closed.msh --edge 1e-4
 refused "open.obj" "close the hole" -- "$lope" mesh open.obj -o closed.msh --edge 0.2
 absent closed.msh
 

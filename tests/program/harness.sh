@@ -29,12 +29,14 @@ complains() { grep -qF -- "$1" err || fail "the error does not say: $1"; }
 exists() { [ -s "$1" ] || fail "$1 is missing or empty"; }
 absent() { [ ! -e "$1" ] || fail "$1 should not exist"; }
 
-# refused PIECE... -- COMMAND...: bad input gives one line that holds all the pieces, exit code 1 and no results.
+# refused PIECE... -- COMMAND...: bad input gives one line that holds all the pieces, exit code 1 and no results. (On a busy
+# machine there may be words of patience before it.)
 refused() {
   local pieces=()
   while [ "$1" != -- ]; do pieces+=("$1"); shift; done
   shift
   expect 1 "$@"
+  sed -i '/ … [0-9]* s$/d' err
   [ "$(grep -c . err)" -eq 1 ] || fail "not one line of error from: $*"
   for piece in "${pieces[@]}"; do complains "$piece"; done
   absent runs
@@ -57,7 +59,7 @@ formats = []
 
 [[body]]
 name = "bar"
-shape = { box = { size = [1, 0.2, 0.2], lattice = [6, 2, 2] } }
+shape = { box = { size = [1, 0.2, 0.2], lattice = [6, 4, 4] } }
 material = { young = "100 kPa", poisson = 0.4, density = 1000 }
 
 [[body.handle]]

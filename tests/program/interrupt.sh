@@ -13,12 +13,21 @@ same_as_straight() {
 # Many steps, so that the signal always comes in time; stopped as soon as the first frames are there.
 interrupted() { # SIGNAL STATUS DIRECTORY
   local status
-  "$lope" run bar.toml --set time.duration=5000 --set output.fields=[] -o "$3" >out 2>err &
+  # HUP is on whatever started the tests. No checkpoint is there before the signal.
+  env --default-signal=HUP "$lope" run bar.toml --set time.duration=5000 --set output.fields=[] \
+    --set output.checkpoint_every=1000000 -o "$3" >out 2>err &
   local job=$!
   for _ in $(seq 600); do
     [ -e "$3/frames/frame_000003.lope" ] && break
     sleep 0.05
   done
+  # Nobody else may write there meanwhile; looking is free.
+  for how in --resume --overwrite; do
+    "$lope" run bar.toml --set time.duration=0.1 -o "$3" $how >second_out 2>second_err
+    [ $? -eq 1 ] || fail "a second run in the directory is not refused ($how)"
+    grep -q "$3: another run is going on there" second_err || fail "no word about the other run ($how): $(cat second_err)"
+  done
+  "$lope" export "$3" --format ply >second_out 2>second_err || fail "a run that goes on cannot be exported: $(cat second_err)"
   kill "-$1" "$job"
   wait "$job"
   status=$?
@@ -35,6 +44,25 @@ steps=$(wc -l <broken/stats.jsonl)
 expect 0 "$lope" run broken --resume --set time.duration="$(((steps + 40) / 40 + 1))"
 [ "$(wc -l <broken/stats.jsonl)" -gt "$steps" ] || fail "the resumed run took no step"
 interrupted TERM 143 ended
+interrupted HUP 129 closed
+
+# A movie that is not finished leaves nothing, and what was there before stays.
+if with render; then
+  mkdir -p ended/pictures && echo before >ended/pictures/movie.mp4
+  "$lope" render ended --movie --size 640x360 --samples 64 >out 2>err &
+  job=$!
+  for _ in $(seq 600); do
+    [ -e ended/pictures/movie.mp4.part ] && break
+    sleep 0.05
+  done
+  kill -INT "$job"
+  wait "$job"
+  status=$?
+  [ "$status" -eq 130 ] || fail "exit code $status instead of 130 after Ctrl-C in a movie"
+  complains "Stopping;"
+  absent ended/pictures/movie.mp4.part
+  [ "$(cat ended/pictures/movie.mp4)" = before ] || fail "the earlier movie is gone"
+fi
 
 # The same with a known number of steps: stopped after some, resumed to the end of `straight`.
 expect 0 "$lope" run bar.toml --set time.duration=1 -o split

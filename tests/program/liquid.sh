@@ -60,4 +60,20 @@ expect 0 "$lope" export runs/flat --format vtu
 expect 1 "$lope" export runs/flat --format vdb
 complains "no liquid in space"
 
+# A piston in a tank that is full: no step has a solution, and everybody is told where and how much.
+write_tank piston.toml rectangle "[0, 0]" "[1, 1]" "[1, 1]"
+cat >>piston.toml <<'SCENE'
+
+[[obstacle]]
+name = "piston"
+shape = { box = { min = [-1, -1], max = [0.1, 2] } }
+move = { velocity = [0.3, 0] }
+SCENE
+expect 0 "$lope" check piston.toml
+says "has no free surface at the start"
+expect 2 "$lope" run piston.toml
+complains "moving walls squeeze 0.887 m² of it that have no free surface, around (0.556, 0.5, 0), by 0.3 m²/s (33.8 % per second)"
+complains "NOT CONVERGED: 3 of 3 steps"
+grep -q '"squeezed_volume":0.0' runs/piston/stats.jsonl || fail "stats.jsonl does not hold the squeezed volume"
+
 finish

@@ -84,6 +84,8 @@ TEST_P(ContactMethods, NothingEntersAConstraint) {
     const step::StepReport report = simulation.advance();
     ASSERT_TRUE(report.accepted);
     converged += report.converged() ? 1 : 0;
+    EXPECT_TRUE(report.converged()) << "step " << report.step << ": " << report.islands[0].solve.reason << ", "
+                                    << report.islands[0].solve.measure << " of " << report.islands[0].solve.tolerance;
     EXPECT_LE(deepest(simulation), 1e-12) << "step " << report.step;
     EXPECT_LE(report.islands[0].contact.deepest, 1e-12);
     touched = std::max(touched, report.islands[0].contact.obstacle_pairs);
@@ -159,7 +161,8 @@ TEST(Contact, ABlockSlidesDownAnIncline) {
   }
 }
 
-// A conveyor under a block drags it along until both move together.
+// A conveyor under a block drags it along with μg until both move together. The block, which is elastic, swings a
+// little when it begins to stick.
 TEST(Contact, AConveyorTakesABlockAlong) {
   step::Model model;
   model.step = 5e-3;
@@ -175,14 +178,13 @@ TEST(Contact, AConveyorTakesABlockAlong) {
     const step::StepReport report = simulation.advance();
     ASSERT_TRUE(report.converged());
     const double speed = report.bodies[0].momentum[0] / whole;
-    EXPECT_GE(speed, before - 1e-3);
-    EXPECT_LE(speed, 1 + 1e-3);
+    EXPECT_LE(speed, 1.02);
     before = speed;
-    if (i == 20) {
-      EXPECT_NEAR(speed, 0.5 * 9.81 * 0.1, 0.05);
+    if (i <= 40) {
+      EXPECT_NEAR(speed, 0.5 * 9.81 * 5e-3 * i, 0.02) << i;
     }
   }
-  EXPECT_NEAR(before, 1, 1e-3);
+  EXPECT_NEAR(before, 1, 2e-3);
 }
 
 // The step problems of one trajectory, solved by every method.

@@ -15,7 +15,7 @@ step::Model two_blocks(bool together) {
                   solid(box({0.6, 0.4, 0.4}, {4, 3, 3}), 3, 1e4, 0.3)};
   for (std::size_t b = 0; b < 2; ++b) {
     step::SolidBody& body = model.solids[b];
-    body.self_contact = together;
+    body.touches_others = body.self_contact = together;
     body.stiffness_damping = 1e-3 * static_cast<double>(b);
     step::Handle handle;
     for (std::size_t i = 0; i < body.mesh.vertices.size(); ++i) {

@@ -50,7 +50,7 @@ TEST_P(Densities, MethodsAgreeStepByStep) {
       const auto minimizer = optimize::make_minimizer(method, problem.objective.size());
       const auto summary = minimizer->minimize(problem.objective, problem.start, {});
       ASSERT_TRUE(summary.converged()) << optimize::name_of(method) << " at step " << i << ": " << summary.reason;
-      EXPECT_DOUBLE_EQ(summary.tolerance, accuracy);
+      EXPECT_LE(summary.tolerance, accuracy);
       solutions.push_back(problem.start);
 
       // The residual that the summary states, recomputed.

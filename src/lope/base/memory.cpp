@@ -24,6 +24,8 @@ double kernel_figure(const char* path, const char* key) {
 
 }  // namespace
 
+double total_memory() { return kernel_figure("/proc/meminfo", "MemTotal:"); }
+
 double available_memory() { return kernel_figure("/proc/meminfo", "MemAvailable:"); }
 
 // getrusage() of a program started by another counts what its parent used before the start; the kernel's

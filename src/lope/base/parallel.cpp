@@ -1,10 +1,13 @@
+#include <lope/base/log.h>
 #include <lope/base/parallel.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <vector>
 
+#include <pthread.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -71,12 +74,55 @@ std::vector<double> chunk_results(std::size_t size, std::size_t grain, const Chu
   return results;
 }
 
+// Starts up to `wanted` threads that live at the same time, with stacks like those of oneTBB; how many there were.
+int startable_threads(int wanted) {
+  constexpr std::size_t stack = std::size_t{4} << 20;
+  std::mutex gate;
+  std::vector<pthread_t> started;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack);
+  {
+    const std::scoped_lock closed(gate);
+    const auto pass = [](void* closed_gate) -> void* {
+      const std::scoped_lock passed(*static_cast<std::mutex*>(closed_gate));
+      return nullptr;
+    };
+    pthread_t thread{};
+    while (static_cast<int>(started.size()) < wanted &&
+           pthread_create(&thread, &attributes, pass, &gate) == 0) {
+      started.push_back(thread);
+    }
+  }
+  for (const pthread_t thread : started) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return static_cast<int>(started.size());
+}
+
+// As many of the `wanted` threads as the system gives, this one included: oneTBB ends the program where it cannot
+// start one. Where they are not all to be had it is half of them, which leaves something for the work itself. What was
+// found is kept, because a second trial would count the threads of oneTBB as well.
+int affordable_threads(int wanted) {
+  static std::mutex mutex;
+  static int proven = 1, most = std::numeric_limits<int>::max();
+  const std::scoped_lock lock(mutex);
+  if (wanted > proven && proven < most) {
+    const int extra = startable_threads(wanted - 1);
+    if (extra < wanted - 1) most = std::max(proven, 1 + extra / 2);
+    proven = std::min(wanted, most);
+  }
+  return std::min(wanted, most);
+}
+
 }  // namespace
 
-ThreadLimit::ThreadLimit(int threads)
-    : control_(threads > 0 ? new tbb::global_control(tbb::global_control::max_allowed_parallelism,
-                                                     static_cast<std::size_t>(threads))
-                           : nullptr) {}
+ThreadLimit::ThreadLimit(int threads) {
+  const int wanted = threads > 0 ? threads : thread_count(), given = affordable_threads(wanted);
+  if (given < wanted) log_warning("the system does not give {} threads; going on with {}", wanted, given);
+  if (threads <= 0 && given == wanted) return;
+  control_ =
+      new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
+}
 
 ThreadLimit::~ThreadLimit() { delete static_cast<tbb::global_control*>(control_); }
 

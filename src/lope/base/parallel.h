@@ -9,7 +9,8 @@
 
 namespace lope {
 
-// Limits the number of threads for as long as it lives (0: as many as there are cores).
+// Limits the number of threads for as long as it lives (0: as many as there are cores). Where the system does not give so
+// many, there are fewer, and a warning.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -18,7 +19,7 @@ class ThreadLimit {
   ThreadLimit& operator=(const ThreadLimit&) = delete;
 
  private:
-  void* control_;
+  void* control_ = nullptr;
 };
 
 int thread_count();

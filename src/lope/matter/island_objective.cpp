@@ -8,10 +8,11 @@
 namespace lope::matter {
 namespace {
 
-// Nodes nearer to an obstacle than this fraction of the smallest body touch it: a hundredth of the default
-// accuracy. With rounding in its place, nodes that are released and caught again by turns can stop each other
-// (the zigzagging of projected gradients; Bertsekas 1982).
-constexpr double touching = 1e-6;
+// Nodes nearer to an obstacle than this fraction of the smallest body touch it, and are moved onto it while they are
+// held: a tenth of the floor of the stopping test (displacement_budget.h), since a longer move changes the energy by more
+// than a last step can win. With rounding in its place, nodes that are released and caught again by turns can
+// stop each other (the zigzagging of projected gradients; Bertsekas 1982).
+constexpr double touching = 1e-9;
 
 std::shared_ptr<const linalg::BlockPattern> joint_pattern(const std::vector<StepObjective*>& bodies) {
   std::vector<std::shared_ptr<const linalg::BlockPattern>> parts;
@@ -79,6 +80,15 @@ bool IslandObjective::settle() {
   for (ContactTerm* term : terms_) changes = term->hold() || changes;
   if (changes) gradient_known_ = false;
   return changes;
+}
+
+optimize::ErrorBudget IslandObjective::budget(std::span<const double> d, double accuracy) const {
+  optimize::ErrorBudget worst = bodies_[0]->budget(part(d, 0), accuracy);
+  for (std::size_t b = 1; b < bodies_.size() && std::isfinite(worst.error); ++b) {
+    const optimize::ErrorBudget next = bodies_[b]->budget(part(d, b), accuracy);
+    if (worst < next || !std::isfinite(next.error)) worst = next;
+  }
+  return worst;
 }
 
 bool IslandObjective::begin_iteration() {

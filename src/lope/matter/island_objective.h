@@ -40,6 +40,8 @@ class IslandObjective final : public optimize::Objective {
   int block_size() const override { return dimension_; }
   std::span<const std::uint8_t> fixed_blocks() const override { return fixed_; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
+  // Every body by itself: one that moves a lot must not excuse another.
+  optimize::ErrorBudget budget(std::span<const double> d, double accuracy) const override;
   // Not with penalties, whose obstacles move from step to step, nor with contact between bodies.
   bool keeps_its_hessian() const override;
   std::vector<double> choices() const override { return constraints_.choices(); }

@@ -1,6 +1,6 @@
 // What a time step minimises, seen from the step loop: an Objective that can be set up for a step and read
 // out.
-//   E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) + w/2 |x − y|²_{k_M M + k_D D}     (NUMERICS §1, §3; force scale)
+//   E(x) = 1/(2 c h²)|x − x̂|²_M + Φ(x) + w/2 |x − y|²_{k_M M + k_D D} − f·(x − xₙ)   (NUMERICS §1, §3; force scale)
 // The last term is mass and lagged Rayleigh damping (OPT §4.2) with D the projected stiffness at the
 // beginning of the step. The dimension is a run-time value from here upwards.
 #pragma once
@@ -23,6 +23,8 @@ struct StepSetup {
   std::span<const double> damping_target;  // y
   std::span<const double> start;           // xₙ, where D is taken
   std::span<const std::uint8_t> fixed;     // per node: 1 where scripted
+  std::span<const double> force = {};      // f, from outside; empty: none
+  std::span<const double> unforced = {};   // xₙ + h vₙ; empty: errors are judged by the accuracy alone
 };
 
 // A field over vertices or elements, for pictures and files.

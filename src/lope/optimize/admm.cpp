@@ -30,7 +30,7 @@ class AdmmPd::Run {
         x_(x),
         options_(options),
         tolerance_(resolved_tolerance(options.stopping, objective)),
-        recorder_(options, tolerance_) {
+        recorder_(options) {
     for (auto* work : {&my_.gradient_, &my_.right_, &my_.step_}) work->resize(objective.size());
     my_.best_.assign(x.begin(), x.end());
     for (auto* work : {&my_.reduced_, &my_.target_, &my_.local_, &my_.multiplier_})
@@ -45,12 +45,12 @@ class AdmmPd::Run {
     evaluate();
     if (!std::isfinite(value_))
       return recorder_.finish(Outcome::Failed, "the energy of the starting point is not finite");
-    movement_ = std::numeric_limits<double>::infinity();
+    measure_ = std::numeric_limits<double>::infinity();
     reduce();
     while (true) {
       objective_.begin_iteration();
       const bool done = test();
-      recorder_.record(value_, gradient_norm_, measure_, x_);
+      recorder_.record(value_, gradient_norm_, measure_, tolerance_, x_);
       if (done) return recorder_.finish(Outcome::Converged, "");
       if (auto end = recorder_.must_end()) {
         linalg::copy(my_.best_, x_);
@@ -93,9 +93,10 @@ class AdmmPd::Run {
       measure_ = gradient_measure(options_.stopping.test, objective_, my_.gradient_);
       return measure_ <= tolerance_;
     }
-    measure_ = movement_;
-    if (!(movement_ <= tolerance_) || recorder_.iterations() < next_estimate_ || !std::isfinite(value_))
+    if (recorder_.iterations() == 0 || !is_small(my_.step_) || recorder_.iterations() < next_estimate_ ||
+        !std::isfinite(value_)) {
       return false;
+    }
     return estimate();
   }
 
@@ -110,8 +111,18 @@ class AdmmPd::Run {
                               my_.right_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return false;
-    measure_ = e.largest;
-    return measure_ <= tolerance_;
+    linalg::combine(-1, my_.right_, 0, my_.right_);
+    if (!is_small(my_.right_)) return false;
+    linalg::combine(1, my_.right_, 1, x_);
+    return true;
+  }
+
+  // The displacement test for d.
+  bool is_small(linalg::ConstVector d) {
+    const ErrorBudget budget = objective_.budget(d, options_.stopping.tolerance);
+    measure_ = budget.error;
+    tolerance_ = budget.allowed;
+    return budget.holds();
   }
 
   void iterate() {
@@ -131,8 +142,8 @@ class AdmmPd::Run {
       my_.solve_globally(objective_.block_size());
       recorder_.count_solve(0);
     }
-    linalg::combine(-1, my_.step_, 1, x_);
-    movement_ = linalg::max_block_norm(my_.step_, objective_.block_size());
+    linalg::combine(-1, my_.step_, 0, my_.step_);
+    linalg::combine(1, my_.step_, 1, x_);
     recorder_.count_step(1, 1);
     reduce();
   }
@@ -145,7 +156,6 @@ class AdmmPd::Run {
   double tolerance_;
   Recorder recorder_;
   double value_ = 0, gradient_norm_ = 0, measure_ = 0;
-  double movement_ = 0;  // of the last iteration, max norm over nodes
   double best_gradient_norm_ = std::numeric_limits<double>::infinity();
   int next_estimate_ = 0;
 };

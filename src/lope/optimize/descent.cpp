@@ -9,6 +9,9 @@ namespace lope::optimize {
 namespace {
 // Iterations after which a minimisation counts as stuck even if every line search succeeds.
 constexpr int patience = 100;
+
+// How many times larger than estimated the rounding errors of energies may be.
+constexpr double rounding_slack = 1e3;
 }  // namespace
 
 DescentRun::DescentRun(Objective& objective, std::span<double> x, const MinimizerOptions& options,
@@ -16,8 +19,8 @@ DescentRun::DescentRun(Objective& objective, std::span<double> x, const Minimize
     : objective_(objective),
       x_(x),
       options_(options),
+      recorder_(options),
       tolerance_(resolved_tolerance(options.stopping, objective)),
-      recorder_(options, tolerance_),
       work_(work) {
   for (auto* vector : {&work.gradient, &work.direction, &work.trial}) vector->resize(objective.size());
 }
@@ -40,7 +43,10 @@ MinimizerSummary DescentRun::minimize() {
     }
     const Verdict verdict = find_direction();
     record();
-    if (verdict == Verdict::Converged) return recorder_.finish(Outcome::Converged, "");
+    if (verdict == Verdict::Converged) {
+      take_last_step();
+      return recorder_.finish(Outcome::Converged, "");
+    }
     if (verdict == Verdict::Failed) return recorder_.finish(Outcome::Failed, failure_);
     if (auto end = recorder_.must_end()) return recorder_.finish(std::move(*end));
     if (!move() && !settle())
@@ -55,6 +61,13 @@ bool DescentRun::settle() {
   recorder_.count_settling();
   evaluate();
   return true;
+}
+
+bool DescentRun::direction_is_small() {
+  const ErrorBudget budget = objective_.budget(work_.direction, options_.stopping.tolerance);
+  measure_ = budget.error;
+  tolerance_ = budget.allowed;
+  return budget.holds();
 }
 
 double DescentRun::forcing() const { return std::min(0.5, std::sqrt(gradient_norm_ / first_gradient_norm_)); }
@@ -84,12 +97,52 @@ bool DescentRun::move() {
   const ScopedTimer timer(recorder_.timings().evaluate);
   const LineSearchResult found =
       search({x_, work_.direction, value_, linalg::dot(work_.gradient, work_.direction)});
-  if (!found.success) return false;
+  if (!found.success) return move_by_gradient(found.evaluations);
   recorder_.count_step(found.step, found.evaluations);
   linalg::copy(work_.trial, x_);
   value_ = found.value;
   evaluate_gradient();
   return true;
+}
+
+// Near a minimum energies differ by their rounding errors while gradients still tell: where the direction promises no
+// more than such a difference, a full step that makes the gradient smaller is taken.
+bool DescentRun::move_by_gradient(int evaluations) {
+  objective_.move_to(x_);
+  const double slack = rounding_slack * objective_.value_noise();
+  if (!(-linalg::dot(work_.gradient, work_.direction) <= slack) || !(objective_.largest_step(work_.direction) > 1))
+    return false;
+  linalg::add_scaled(x_, 1, work_.direction, work_.trial);
+  objective_.project(work_.trial);
+  objective_.move_to(work_.trial);
+  const double value = objective_.value(), norm = gradient_norm_;
+  if (!(value <= value_ + slack)) return false;
+  evaluate_gradient();
+  if (!(gradient_norm_ < 0.5 * norm)) {
+    objective_.move_to(x_);
+    evaluate_gradient();
+    return false;
+  }
+  recorder_.count_step(1, evaluations + 1);
+  linalg::copy(work_.trial, x_);
+  value_ = value;
+  return true;
+}
+
+// What was estimated is known: it is not thrown away, unless the energy says otherwise.
+void DescentRun::take_last_step() {
+  const ScopedTimer timer(recorder_.timings().evaluate);
+  if (!(objective_.largest_step(work_.direction) > 1)) return;
+  const double noise = objective_.value_noise();
+  linalg::add_scaled(x_, 1, work_.direction, work_.trial);
+  objective_.project(work_.trial);
+  objective_.move_to(work_.trial);
+  const double value = objective_.value(value_ + noise);
+  if (!(value <= value_ + noise)) return;
+  linalg::copy(work_.trial, x_);
+  value_ = value;
+  evaluate_gradient();
+  recorder_.set_result(value_, gradient_norm_);
 }
 
 }  // namespace lope::optimize

@@ -30,14 +30,16 @@ class DescentRun {
  protected:
   enum class Verdict { Search, Converged, Failed };
 
-  // Leaves a descent direction in direction() and the left-hand side of the displacement test in measure_;
-  // says Converged if that test holds, Failed (with failure_) if there is no direction. The gradient tests
-  // were made before.
+  // Leaves a descent direction in direction() and both sides of the displacement test in measure_ and
+  // tolerance_ (direction_is_small); says Converged if that test holds, with the estimated remaining displacement as the
+  // direction, Failed (with failure_) if there is no direction. The gradient tests were made before.
   virtual Verdict find_direction() = 0;
   // Finds a step along direction() with one of work.line_search's searches.
   virtual LineSearchResult search(const LineSearchStart& from) = 0;
 
   bool tests_displacement() const { return options_.stopping.test == StoppingTest::Displacement; }
+  // Whether direction(), taken for the remaining displacement, passes the displacement test.
+  bool direction_is_small();
   // A direction longer than this cannot be the last one: a careful estimate would be wasted on it.
   bool may_be_last() const { return measure_ <= 4 * tolerance_; }
   // min(½, √(‖g‖/‖g₀‖)): the relative tolerance of an inexact Newton direction (NUMERICS §3).
@@ -51,10 +53,9 @@ class DescentRun {
   Objective& objective_;
   std::span<double> x_;
   const MinimizerOptions& options_;
-  const double tolerance_;
   Recorder recorder_;
   double value_ = 0, gradient_norm_ = 0, first_gradient_norm_ = 0;
-  double measure_ = 0;
+  double measure_ = 0, tolerance_;  // left- and right-hand side of the stopping test
   std::string failure_;
 
  private:
@@ -62,8 +63,10 @@ class DescentRun {
   void evaluate_gradient();
   bool gradient_test_holds();
   bool move();
+  bool move_by_gradient(int evaluations);
+  void take_last_step();
   bool settle();
-  void record() { recorder_.record(value_, gradient_norm_, measure_, x_); }
+  void record() { recorder_.record(value_, gradient_norm_, measure_, tolerance_, x_); }
 
   DescentWork& work_;
 };

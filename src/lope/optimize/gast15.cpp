@@ -18,7 +18,7 @@ class Gast15::Run final : public DescentRun {
     const linalg::BlockMatrix& hessian = assemble();
     const bool definite = newton_step(hessian);
     if (tests_displacement()) {
-      measure_ = linalg::max_block_norm(direction(), objective_.block_size());
+      direction_is_small();
       if (definite && may_be_last() && estimate(hessian)) return Verdict::Converged;
     }
     make_downhill();
@@ -68,9 +68,8 @@ class Gast15::Run final : public DescentRun {
                                                          my_.error_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return false;
-    measure_ = e.largest;
     linalg::combine(-1, my_.error_, 0, direction());
-    return measure_ <= tolerance_;
+    return direction_is_small();
   }
 
   // OPT §3.1 "Downhill direction": Δx, else −Δx, else steepest descent. For a CG iterate x·b = xᵀHx, and

@@ -75,7 +75,7 @@ class Lbfgs::Run final : public DescentRun {
     quasi_newton_direction();
     newton_ = false;
     if (!tests_displacement()) return Verdict::Search;
-    measure_ = linalg::max_block_norm(direction(), objective_.block_size());
+    direction_is_small();
     return may_be_last() && estimate_is_small() ? Verdict::Converged : Verdict::Search;
   }
 
@@ -150,20 +150,20 @@ class Lbfgs::Run final : public DescentRun {
   // point.
   bool estimate_is_small() {
     const linalg::BlockMatrix* hessian = nullptr;
+    const bool nested = !preconditioner().is_linear();  // D iterates itself: CG within CG would be a waste
     {
       const ScopedTimer timer(recorder_.timings().hessian);
+      if (nested) my_.jacobi_.update(objective_.hessian(HessianKind::Projected));
       hessian = &objective_.hessian(HessianKind::Raw);
     }
     const ScopedTimer timer(recorder_.timings().solve);
-    const DisplacementEstimate e = estimate_displacement(*hessian, preconditioner(), my_.cg_, gradient(), my_.vector_,
-                                                         options_.max_linear_iterations);
+    const DisplacementEstimate e = estimate_displacement(*hessian, nested ? my_.jacobi_ : preconditioner(), my_.cg_,
+                                                         gradient(), my_.vector_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return false;
     newton_ = true;
     linalg::combine(-1, my_.vector_, 0, direction());
-    if (e.saddle) return false;
-    measure_ = e.largest;
-    return measure_ <= tolerance_;
+    return !e.saddle && direction_is_small();
   }
 
   double first_step(double slope) {

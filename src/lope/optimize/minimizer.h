@@ -14,7 +14,8 @@ namespace lope::optimize {
 
 // When a step counts as solved (NUMERICS §6).
 enum class StoppingTest {
-  Displacement,  // estimated remaining displacement, max norm over nodes ≤ accuracy (a length): default
+  Displacement,  // estimated remaining displacement, max norm over nodes ≤ accuracy (a length), and small beside
+                 // what happens in the step (Objective::budget): default
   CharacteristicGlobal,    // ‖∇E‖₂ ≤ ε⟨ξ⟩‖ℓ‖₂ (DOT eq. 15)
   CharacteristicNodewise,  // ‖(g_i/(ξ_i ℓ_i))_i‖₂ ≤ ε√n (HOT appendix)
   GradientNorm,            // ‖∇E‖₂ ≤ ε newtons (OPT)
@@ -33,6 +34,7 @@ struct Iteration {
   double value = 0;           // E, joules
   double gradient_norm = 0;   // ‖∇E‖₂, newtons
   double measure = 0;         // left-hand side of the stopping test
+  double tolerance = 0;       // its right-hand side
   double step_length = 0;     // α of the line search
   int line_search_steps = 0;  // evaluations of E
   int linear_iterations = 0;  // CG iterations (0 for direct solves)
@@ -76,13 +78,17 @@ struct MinimizerSummary {
   long linear_iterations = 0;
   int settled_at = -1;  // iteration at which the objective was told to keep its choices (Objective::settle); −1: never
   double initial_measure = 0;
-  double measure = 0;  // left-hand side of the stopping test at the result
+  // Both sides of the stopping test at the last iterate. With Displacement the result is nearer to the minimiser:
+  // an estimate that passed has been applied.
+  double measure = 0;
   double tolerance = 0;
   double value = 0;
   double gradient_norm = 0;
   std::vector<Iteration> history;
   MinimizerTimings timings;
   bool converged() const { return outcome == Outcome::Converged; }
+  // Goes on with what another minimisation did from where this one ended: it decides the outcome.
+  void append(const MinimizerSummary& next);
 };
 
 // All that a minimiser may remember from one minimisation to the next that has an effect on its results: of

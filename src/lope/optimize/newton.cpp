@@ -16,8 +16,11 @@ constexpr int factored_estimate_limit = 30;
 // minimiser is; below this many times the accuracy the raw Hessian is tried first.
 constexpr double raw_first = 10;
 
-// CG iterations are cheap with such a preconditioner, compared with another Hessian.
-constexpr double global_tolerance = 0.1;
+// A line search that ends below this part of the direction says that the direction was too long.
+constexpr double short_step = 0.25;
+
+// CG iterations are cheap, compared with another Hessian.
+constexpr double loosest_tolerance = 0.1;
 
 // Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
 constexpr int minres_limit = 1000;
@@ -41,19 +44,34 @@ class ProjectedNewton::Run final : public DescentRun {
     if (tests_displacement() && near_the_end()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
-      if (estimated != Estimate::Doubtful) return Verdict::Search;
+      if (estimated == Estimate::Saddle || (estimated == Estimate::Large && takes_raw())) return Verdict::Search;
     }
     if (!solve()) {
       failure_ = "the projected Hessian is not positive definite, or there is no memory for its factor";
       return Verdict::Failed;
     }
     if (!tests_displacement()) return Verdict::Search;
-    measure_ = linalg::max_block_norm(direction(), objective_.block_size());
-    return may_be_last() && estimate() == Estimate::Small ? Verdict::Converged : Verdict::Search;
+    direction_is_small();
+    if (!may_be_last()) return Verdict::Search;
+    linalg::copy(direction(), my_.right_);
+    const Estimate estimated = estimate();
+    if (estimated == Estimate::Large && !takes_raw()) linalg::copy(my_.right_, direction());
+    return estimated == Estimate::Small ? Verdict::Converged : Verdict::Search;
+  }
+
+  bool is_near() const { return measure_ <= raw_first * tolerance_; }
+  // A step with the raw Hessian is right near the end. Farther away it may go much too far (over the kinks of friction,
+  // say); after one that did, a projected one comes first.
+  bool takes_raw() {
+    raw_ = is_near() || !went_too_far_;
+    return raw_;
   }
 
   LineSearchResult search(const LineSearchStart& from) override {
-    return line_search().backtrack(objective_, from, {}, trial());
+    const LineSearchResult found = line_search().backtrack(objective_, from, {}, trial());
+    went_too_far_ = raw_ && found.step < short_step;
+    raw_ = false;
+    return found;
   }
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
@@ -63,8 +81,9 @@ class ProjectedNewton::Run final : public DescentRun {
     if (!my_.inverse_ready_ || !inverse().is_global()) return false;
     const ScopedTimer timer(recorder_.timings().solve);
     inverse().apply(gradient(), my_.error_);
-    measure_ = linalg::max_block_norm(my_.error_, objective_.block_size());
-    return inverse().is_near_inverse() ? may_be_last() : measure_ <= raw_first * tolerance_;
+    linalg::combine(-1, my_.error_, 0, direction());
+    direction_is_small();
+    return inverse().is_near_inverse() ? may_be_last() : is_near();
   }
 
   enum class Estimate { Doubtful, Saddle, Large, Small };
@@ -79,8 +98,7 @@ class ProjectedNewton::Run final : public DescentRun {
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
     linalg::combine(-1, my_.error_, 0, direction());
     if (e.saddle) return Estimate::Saddle;
-    measure_ = e.largest;
-    return measure_ <= tolerance_ ? Estimate::Small : Estimate::Large;
+    return direction_is_small() ? Estimate::Small : Estimate::Large;
   }
 
   const linalg::BlockMatrix& assemble(HessianKind kind) {
@@ -130,7 +148,7 @@ class ProjectedNewton::Run final : public DescentRun {
 
   bool solve_iteratively(const linalg::BlockMatrix& hessian) {
     if ((my_.newton_.renew_always || !my_.inverse_ready_) && !renew(hessian)) return false;
-    const double tolerance = inverse().is_global() ? std::min(global_tolerance, forcing()) : forcing();
+    const double tolerance = std::min(loosest_tolerance, forcing());
     const int used = conjugate_gradients(hessian, tolerance, options_.max_linear_iterations).iterations;
     if (used > my_.newton_.slow_iterations) drop_inverse();
     return true;  // every CG iterate is a descent direction
@@ -151,6 +169,8 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   ProjectedNewton& my_;
+  bool raw_ = false;           // the direction is a step with the raw Hessian, of no known size
+  bool went_too_far_ = false;  // the last one was, and only a short part of it could be taken
 };
 
 MinimizerSummary ProjectedNewton::minimize(Objective& objective, std::span<double> x,
@@ -169,9 +189,9 @@ void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
 
 MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x,
                                        const MinimizerOptions& options) {
-  const double tolerance = resolved_tolerance(options.stopping, objective);
+  double tolerance = resolved_tolerance(options.stopping, objective);
   const bool displacement = options.stopping.test == StoppingTest::Displacement;
-  Recorder recorder(options, tolerance);
+  Recorder recorder(options);
   gradient_.resize(objective.size());
   direction_.resize(objective.size());
   while (true) {
@@ -184,6 +204,7 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
     }
     double measure = 0;
     bool solved = true;  // a displacement from a failed solve means nothing
+    linalg::fill(direction_, 0);
     if (gradient_norm > 0) {
       const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Raw);
       jacobi_.update(hessian);
@@ -194,13 +215,22 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
                          .max_iterations = std::min(options.max_linear_iterations, minres_limit)});
       recorder.count_solve(solve.iterations);
       solved = solve.converged || !displacement;
-      measure = displacement ? linalg::max_block_norm(direction_, objective.block_size())
-                             : gradient_measure(options.stopping.test, objective, gradient_);
+      linalg::combine(-1, direction_, 0, direction_);
+      if (displacement) {
+        const ErrorBudget budget = objective.budget(direction_, options.stopping.tolerance);
+        measure = budget.error;
+        tolerance = budget.allowed;
+      } else {
+        measure = gradient_measure(options.stopping.test, objective, gradient_);
+      }
     }
-    recorder.record(value, gradient_norm, measure, x);
-    if (solved && measure <= tolerance) return recorder.finish(Outcome::Converged, "");
-    if (auto end = recorder.must_end()) return recorder.finish(std::move(*end));
-    linalg::combine(-1, direction_, 1, x);
+    recorder.record(value, gradient_norm, measure, tolerance, x);
+    const bool converged = solved && measure <= tolerance;
+    if (!converged) {
+      if (auto end = recorder.must_end()) return recorder.finish(std::move(*end));
+    }
+    if (!converged || displacement) linalg::combine(1, direction_, 1, x);
+    if (converged) return recorder.finish(Outcome::Converged, "");
     recorder.count_step(1, 1);
   }
 }

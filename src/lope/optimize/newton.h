@@ -2,8 +2,9 @@
 //
 // Direction: H d = −∇E with H made positive definite element by element, solved
 // - Direct: by sparse Cholesky (`newton`), or
-// - Iterative: by preconditioned CG to the relative tolerance min(½, √(‖g‖/‖g₀‖)) (inexact Newton:
-//   `newton-pcg` with block Jacobi), or min(0.1, …) with a two-level preconditioner (`dot`).
+// - Iterative: by preconditioned CG to the relative tolerance min(0.1, √(‖g‖/‖g₀‖)) (inexact Newton), with block
+//   Jacobi (`newton-pcg`) or a two-level preconditioner (`dot`). With ½ in place of 0.1 (NUMERICS §3) there are twice
+//   as many iterations, each with its Hessian, and friction may take hundreds.
 // Deviations from PN as the papers use it:
 // - A factor is kept as CG's preconditioner for later iterates and renewed when CG needs more than
 //   `kept_iterations`; another preconditioner is kept, unless `renew_always`, until a solve takes more than
@@ -11,7 +12,7 @@
 // - Where CG only looks for a direction, it multiplies by a single-precision copy of the Hessian.
 // - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
 //   it is trustworthy it is also the search direction, which restores quadratic convergence where projection
-//   spoils it.
+//   spoils it; unless the last such direction went much too far.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>

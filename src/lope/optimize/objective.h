@@ -26,6 +26,15 @@ struct CharacteristicScales {
   double length = 0;              // size of the body: the default accuracy is a fraction of it
 };
 
+// An estimated error beside what is allowed of it, metres.
+struct ErrorBudget {
+  double error = 0;
+  double allowed = 0;
+  bool holds() const { return error <= allowed; }
+  // Whether another budget is strained more than this one.
+  bool operator<(const ErrorBudget& other) const { return error * other.allowed < other.error * allowed; }
+};
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -69,6 +78,10 @@ class Objective {
     return std::numeric_limits<double>::infinity();
   }
   virtual const CharacteristicScales& scales() const = 0;
+  // The test of a displacement accuracy (NUMERICS §6): of all that is asked of an estimated remaining
+  // displacement d (the minimiser is near x + d, x the current point), what is strained most. `accuracy`: the
+  // largest |d_i| allowed, metres; 0: 10⁻⁴ of the size of each body. By default nothing else is asked.
+  virtual ErrorBudget budget(std::span<const double> d, double accuracy) const;
   // Whether the Hessian is the same function of the point and of choices() in all minimisations with the same
   // weights and fixed blocks, so that a model of it may be kept from one to the next.
   virtual bool keeps_its_hessian() const { return false; }

@@ -14,9 +14,7 @@ namespace lope::optimize {
 
 class Recorder {
  public:
-  Recorder(const MinimizerOptions& options, double tolerance) : options_(options) {
-    summary_.tolerance = tolerance;
-  }
+  explicit Recorder(const MinimizerOptions& options) : options_(options) {}
 
   MinimizerTimings& timings() { return summary_.timings; }
   int iterations() const { return summary_.iterations; }
@@ -34,20 +32,27 @@ class Recorder {
     pending_.step_length = length;
     pending_.line_search_steps = evaluations;
   }
-  // The iterate x and the left-hand side of the stopping test there.
-  void record(double value, double gradient_norm, double measure, std::span<const double> x) {
+  // The iterate x and both sides of the stopping test there.
+  void record(double value, double gradient_norm, double measure, double tolerance, std::span<const double> x) {
     pending_.number = summary_.iterations;
     pending_.value = value;
     pending_.gradient_norm = gradient_norm;
     pending_.measure = measure;
+    pending_.tolerance = tolerance;
     pending_.seconds = watch_.seconds();
     if (summary_.history.empty()) summary_.initial_measure = measure;
     summary_.value = value;
     summary_.gradient_norm = gradient_norm;
     summary_.measure = measure;
+    summary_.tolerance = tolerance;
     summary_.history.push_back(pending_);
     if (options_.observer) options_.observer(pending_, x);
     pending_ = {};
+  }
+  // Where the result is not the iterate that was recorded last.
+  void set_result(double value, double gradient_norm) {
+    summary_.value = value;
+    summary_.gradient_norm = gradient_norm;
   }
   // Why the minimisation must end here although its test does not hold; empty: it may go on.
   struct End {

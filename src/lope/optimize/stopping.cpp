@@ -28,6 +28,32 @@ double nodewise_norm(const Objective& objective, linalg::ConstVector g) {
 
 }  // namespace
 
+ErrorBudget Objective::budget(std::span<const double> d, double accuracy) const {
+  return {linalg::max_block_norm(d, block_size()),
+          accuracy > 0 ? accuracy : default_epsilon(StoppingTest::Displacement) * scales().length};
+}
+
+void MinimizerSummary::append(const MinimizerSummary& next) {
+  MinimizerSummary sum = next;
+  sum.initial_measure = initial_measure;
+  sum.history = std::move(history);
+  for (Iteration iteration : next.history) {
+    iteration.number += iterations;
+    iteration.seconds += timings.total;
+    sum.history.push_back(iteration);
+  }
+  sum.settled_at = settled_at >= 0 ? settled_at : next.settled_at >= 0 ? iterations + next.settled_at : -1;
+  sum.iterations += iterations;
+  sum.linear_solves += linear_solves;
+  sum.linear_iterations += linear_iterations;
+  sum.timings.evaluate += timings.evaluate;
+  sum.timings.hessian += timings.hessian;
+  sum.timings.factorize += timings.factorize;
+  sum.timings.solve += timings.solve;
+  sum.timings.total += timings.total;
+  *this = std::move(sum);
+}
+
 double default_epsilon(StoppingTest test) {
   switch (test) {
     case StoppingTest::Displacement:

@@ -2,7 +2,9 @@
 //
 // The two characteristic norms divide the gradient by a natural force scale (DOT eq. 15; HOT appendix, where
 // "scale with" is a division). Lope's default is an accuracy with a meaning: the largest distance by which
-// any node is still away from the minimiser, estimated by solving H e = ∇E with the raw Hessian to 10%.
+// any node is still away from the minimiser, estimated by solving H e = ∇E with the raw Hessian to 10%, is
+// compared with what the objective allows (Objective::budget). An estimate that passes is applied: the result
+// is x − e, whose own error is a small part of it.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -14,7 +16,8 @@ namespace lope::optimize {
 // (GradientNorm).
 double default_epsilon(StoppingTest test);
 
-// The tolerance that `options` means for this objective.
+// The right-hand side of a test that needs the gradient only; for Displacement the accuracy, of which the
+// objective may allow only a part.
 double resolved_tolerance(const StoppingOptions& options, const Objective& objective);
 
 // Left-hand side of a test that needs the gradient only. Not for Displacement.

@@ -4,14 +4,17 @@
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/level_set/implicit.h>
 #include <lope/geometry/shapes.h>
+#include <lope/geometry/thickness.h>
 #include <lope/geometry/topology.h>
 #include <lope/geometry/transform.h>
 #include <lope/io/mesh_io.h>
 #include <lope/scene/body_mesh.h>
+#include <lope/scene/limits.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <variant>
 
 #include <Eigen/Geometry>
@@ -19,13 +22,31 @@
 namespace lope::scene {
 namespace {
 
-// Elements per largest extent when no edge is given.
+// When no edge is given: cells along the largest extent; at least so many across the thinnest part, because linear
+// elements are far too stiff in bending with fewer; but, for the sake of shells, at most so many in all.
 constexpr double default_resolution = 12;
+constexpr double default_across = 3;
+constexpr double most_default_cells = 50000;
 
-// A shape to be meshed, with its size before the transform.
+// Of a shape before its transform.
+struct Size {
+  double extent = 0;    // the largest
+  double thinnest = 0;  // across its thinnest part, about
+  double volume = 0;    // 2D: area; about
+  int dimension = 3;
+
+  double default_edge() const {
+    const double usual = extent / default_resolution;
+    if (!(thinnest > 0 && volume > 0)) return usual;  // no closed surface: the mesher will say so
+    const double least = std::pow(volume / most_default_cells, 1.0 / dimension);
+    return std::min(usual, std::max(thinnest / default_across, least));
+  }
+};
+
+// A shape to be meshed.
 struct Outline {
   std::variant<geometry::Shape, geometry::PlanarShape> shape;
-  double extent = 0;  // the largest
+  Size size;
   geometry::MeshingOptions options;
   geometry::PlanarOptions planar_options;
 };
@@ -66,14 +87,47 @@ geometry::PlanarShape polygon(const Value& value) {
   return made;
 }
 
-double extent_of(const std::vector<Vec2>& points) {
+Size size_of(const std::vector<Vec2>& points) {
+  Size size{.dimension = 2};
   Vec2 min = points.front(), max = points.front();
-  for (const Vec2& point : points) {
-    min = min.cwiseMin(point);
-    max = max.cwiseMax(point);
+  std::vector<std::array<Vec3, 2>> sides;
+  double area = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Vec2 &a = points[i], &b = points[(i + 1) % points.size()];
+    min = min.cwiseMin(a);
+    max = max.cwiseMax(a);
+    area += 0.5 * (a.x() * b.y() - a.y() * b.x());
+    sides.push_back({Vec3(a.x(), a.y(), 0), Vec3(b.x(), b.y(), 0)});
   }
-  return (max - min).maxCoeff();
+  if (area < 0) {
+    for (auto& side : sides) std::swap(side[0], side[1]);
+  }
+  size.extent = (max - min).maxCoeff();
+  size.volume = std::abs(area);
+  size.thinnest = geometry::thin_part(sides).extent;
+  return size;
 }
+
+// Of a closed surface.
+Size size_of(geometry::Mesh surface) {
+  Size size;
+  size.extent = geometry::bounds(surface.vertices).extent().maxCoeff();
+  for (const geometry::Triangle& t : surface.triangles) {
+    const auto corner = [&](std::size_t k) -> const Vec3& {
+      return surface.vertices[static_cast<std::size_t>(t[k])];
+    };
+    size.volume += corner(0).dot(corner(1).cross(corner(2))) / 6;
+  }
+  if (size.volume < 0) {
+    size.volume = -size.volume;
+    for (geometry::Triangle& t : surface.triangles) std::swap(t[1], t[2]);
+  }
+  size.thinnest = geometry::thin_part(surface, false).extent;
+  return size;
+}
+
+double ball(double radius) { return 4.0 / 3 * std::numbers::pi * std::pow(radius, 3); }
+double tube(double radius, double length) { return std::numbers::pi * radius * radius * length; }
 
 // Everything but mesh files. The extents of implicit shapes are those of their bounding boxes, a little too
 // large.
@@ -82,41 +136,52 @@ Outline outline(const std::string& word, const Value& value) {
   const auto length = [&value](const char* key) { return value.number_at(key); };
   const auto center = [&value] { return value.vector_at("center"); };
   const auto axis = [&value] { return Vec3(value.vector_at("axis").normalized()); };
-  const auto implicit = [&made](geometry::ImplicitShape shape) {
-    made.extent = shape.box.extent().maxCoeff();
+  const auto measures = [&made](double extent, double thinnest, double volume) {
+    made.size = {extent, thinnest, volume, 3};
+  };
+  const auto implicit = [&](geometry::ImplicitShape shape, double thinnest, double volume) {
+    measures(shape.box.extent().maxCoeff(), thinnest, volume);
     made.shape = geometry::Shape(std::move(shape));
   };
   if (word == "box") {
     const BoxSides sides = box_sides(value);
     made.shape = geometry::Shape(geometry::Box{sides.center, sides.size});
-    made.extent = sides.size.maxCoeff();
+    measures(sides.size.maxCoeff(), sides.size.minCoeff(), sides.size.prod());
     made.options.lattice = lattice<3>(value);
     if (value.has("pattern")) made.options.pattern = pattern(value.text_at("pattern"));
   } else if (word == "rectangle") {
     const BoxSides sides = box_sides(value);
     made.shape = geometry::PlanarShape(geometry::Rectangle{sides.center.head<2>(), sides.size.head<2>()});
-    made.extent = sides.size.head<2>().maxCoeff();
+    const Vec2 size = sides.size.head<2>();
+    made.size = {size.maxCoeff(), size.minCoeff(), size.prod(), 2};
     made.planar_options.lattice = lattice<2>(value);
   } else if (word == "sphere") {
     made.shape = geometry::Shape(geometry::Sphere{center(), length("radius")});
-    made.extent = 2 * length("radius");
+    measures(2 * length("radius"), 2 * length("radius"), ball(length("radius")));
   } else if (word == "disc") {
     made.shape = geometry::PlanarShape(geometry::Disc{center().head<2>(), length("radius")});
-    made.extent = 2 * length("radius");
+    made.size = {2 * length("radius"), 2 * length("radius"), tube(length("radius"), 1), 2};
   } else if (word == "torus") {
-    const double ring = length("ring_radius"), tube = length("tube_radius");
-    made.shape = geometry::Shape(geometry::Torus{center(), axis(), ring, tube});
-    made.extent = 2 * (ring * across(axis()).maxCoeff() + tube);
+    const double ring = length("ring_radius"), thick = length("tube_radius");
+    made.shape = geometry::Shape(geometry::Torus{center(), axis(), ring, thick});
+    measures(2 * (ring * across(axis()).maxCoeff() + thick), 2 * thick,
+             tube(thick, 2 * std::numbers::pi * ring));
   } else if (word == "cylinder") {
     made.shape = geometry::Shape(geometry::Cylinder{center(), axis(), length("radius"), length("length")});
-    made.extent = (length("length") * axis().cwiseAbs() + 2 * length("radius") * across(axis())).maxCoeff();
+    measures((length("length") * axis().cwiseAbs() + 2 * length("radius") * across(axis())).maxCoeff(),
+             std::min(length("length"), 2 * length("radius")), tube(length("radius"), length("length")));
   } else if (word == "capsule") {
     made.shape = geometry::Shape(geometry::Capsule{center(), axis(), length("radius"), length("length")});
-    made.extent = length("length") * axis().cwiseAbs().maxCoeff() + 2 * length("radius");
+    measures(length("length") * axis().cwiseAbs().maxCoeff() + 2 * length("radius"), 2 * length("radius"),
+             tube(length("radius"), length("length")) + ball(length("radius")));
   } else if (word == "hollow_sphere") {
-    implicit(geometry::hollow_sphere(center(), length("radius"), length("inner_radius")));
+    implicit(geometry::hollow_sphere(center(), length("radius"), length("inner_radius")),
+             length("radius") - length("inner_radius"),
+             ball(length("radius")) - ball(length("inner_radius")));
   } else if (word == "gyroid_ball") {
-    implicit(geometry::gyroid_ball(center(), length("radius"), length("period")));
+    // A labyrinth is half of the ball; its passages are about this wide.
+    implicit(geometry::gyroid_ball(center(), length("radius"), length("period")), 0.4 * length("period"),
+             0.5 * ball(length("radius")));
   } else if (word == "torus_knot") {
     geometry::TorusKnot knot{center(),
                              value.integer_at("p"),
@@ -124,17 +189,26 @@ Outline outline(const std::string& word, const Value& value) {
                              length("ring_radius"),
                              length("winding_radius"),
                              length("tube_radius")};
-    implicit(geometry::torus_knot(knot));
+    const double turns = std::hypot(knot.p * length("ring_radius"), knot.q * length("winding_radius"));
+    implicit(geometry::torus_knot(knot), 2 * length("tube_radius"),
+             tube(length("tube_radius"), 2 * std::numbers::pi * turns));
   } else if (word == "pierced_shell") {
-    implicit(geometry::pierced_shell({center(), length("radius"), length("inner_radius"), length("hole_radius")}));
+    implicit(
+        geometry::pierced_shell({center(), length("radius"), length("inner_radius"), length("hole_radius")}),
+        length("radius") - length("inner_radius"), ball(length("radius")) - ball(length("inner_radius")));
   } else if (word == "metaballs") {
     geometry::Metaballs balls{{}, value["radii"].as_numbers(), length("blend")};
     for (const Value& point : value["centers"].items) balls.centers.push_back(point.as_vector());
-    implicit(geometry::metaballs(balls));
+    double smallest = balls.radii.front(), volume = 0;
+    for (std::size_t i = 0; i < balls.centers.size(); ++i) {
+      const double radius = balls.radii[std::min(i, balls.radii.size() - 1)];
+      smallest = std::min(smallest, radius);
+      volume += ball(radius);
+    }
+    implicit(geometry::metaballs(balls), 2 * smallest, volume);
   } else {
     made.shape = polygon(value);
-    made.extent =
-        extent_of(std::get<geometry::Polygon>(std::get<geometry::PlanarShape>(made.shape)).loops[0]);
+    made.size = size_of(std::get<geometry::Polygon>(std::get<geometry::PlanarShape>(made.shape)).loops[0]);
   }
   return made;
 }
@@ -166,13 +240,15 @@ Expected<geometry::Mesh> transformed(geometry::Mesh mesh, const Value& transform
 }
 
 // The wanted edge length before the transform.
-double edge_before(const Value& body, double extent) {
-  if (!body.has("edge")) return extent / default_resolution;
-  return body.number_at("edge") / total_scale(body.find("transform"), extent);
+double edge_before(const Value& body, const Size& size) {
+  if (!body.has("edge")) return size.default_edge();
+  return body.number_at("edge") / total_scale(body.find("transform"), size.extent);
 }
 
-Expected<geometry::Mesh> mesh_outline(const Value& body, const Outline& outline) {
-  const double edge = edge_before(body, outline.extent);
+Expected<geometry::Mesh> mesh_outline(const Value& body, Outline outline) {
+  const double edge = edge_before(body, outline.size);
+  outline.options.max_vertices = most_vertices(3);
+  outline.planar_options.max_vertices = most_vertices(2);
   if (const auto* planar = std::get_if<geometry::PlanarShape>(&outline.shape)) {
     return geometry::triangulate(*planar, edge, outline.planar_options);
   }
@@ -251,9 +327,11 @@ Expected<geometry::Mesh> mesh_file(const Value& body, const std::string& file, i
     read->triangles.clear();
     return read;
   }
-  const double extent = geometry::bounds(read->vertices).extent().maxCoeff();
-  const double edge = edge_before(body, extent);
-  Expected<geometry::Mesh> filled = geometry::tetrahedralize(geometry::ClosedSurface{std::move(*read)}, edge);
+  const double edge = edge_before(body, size_of(*read));
+  geometry::MeshingOptions options;
+  options.max_vertices = most_vertices(3);
+  Expected<geometry::Mesh> filled =
+      geometry::tetrahedralize(geometry::ClosedSurface{std::move(*read)}, edge, options);
   if (!filled) return input_error("{}: {}", file, filled.error().message);
   return filled;
 }
@@ -270,6 +348,7 @@ Expected<geometry::LevelSetPtr> mesh_level_set(const Value& body, const std::str
   if (!mesh) return forward_error(mesh);
   geometry::GridOptions options;
   options.voxel = voxel;
+  options.max_voxels = most_voxels();
   return geometry::grid_level_set(*mesh, options);
 }
 

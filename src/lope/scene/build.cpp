@@ -5,10 +5,12 @@
 #include <lope/optimize/stopping.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/handle_motion.h>
+#include <lope/scene/limits.h>
 #include <lope/scene/liquid_model.h>
 #include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/selection.h>
+#include <lope/step/loads.h>
 
 #include <algorithm>
 #include <array>
@@ -81,11 +83,42 @@ Expected<void> add_handles(const Value& value, const Selector& selector, step::S
     geometry::Bounds own;
     for (const int i : handle.vertices) own.add(body.mesh.vertices[static_cast<std::size_t>(i)]);
     handle.motion = handle_motion(item, whole, own);
+    if (item.has("name")) handle.name = item.text_at("name");
     handle.begin = item.number_at("begin");
     if (item.has("release")) handle.end = item.number_at("release");
     body.handles.push_back(std::move(handle));
   }
   return check_claims(handles->items, body);
+}
+
+Expected<void> add_loads(const Value& value, const Selector& selector, step::SolidBody& body) {
+  const Value* loads = value.find("load");
+  if (!loads) return {};
+  for (const Value& item : loads->items) {
+    const Expected<std::vector<int>> chosen = selector.vertices(item["where"]);
+    if (!chosen) return forward_error(chosen);
+    step::Load load;
+    load.vertices = *chosen;
+    if (item.has("name")) load.name = item.text_at("name");
+    if (item.has("force")) load.force = item.vector_at("force");
+    if (item.has("traction")) load.traction = item.vector_at("traction");
+    if (item.has("pressure")) load.pressure = item.number_at("pressure");
+    if (item.has("torque")) load.torque = item.vector_at("torque");
+    if (const Value* script = item.find("script")) {
+      load.factor = {(*script)["times"].as_numbers(), (*script)["factor"].as_numbers(),
+                     after_last_key(script->text_at("after"))};
+    }
+    load.begin = item.number_at("begin");
+    if (item.has("end")) load.end = item.number_at("end");
+    step::spread(body, load);
+    if (load.faces.empty() && (item.has("pressure") || item.has("traction"))) {
+      return input_error("{}: this load has a {} but holds no whole piece of the surface of body '{}'; choose more "
+                         "vertices or give a force",
+                         to_string(item.at), item.has("pressure") ? "pressure" : "traction", body.name);
+    }
+    body.loads.push_back(std::move(load));
+  }
+  return {};
 }
 
 Vec3 center_of_mass(const step::SolidBody& body) {
@@ -146,12 +179,51 @@ Expected<step::SolidBody> build_solid(const Value& value) {
   Selector selector(body.mesh);
   if (const auto added = add_regions(value, selector, body); !added) return forward_error(added);
   if (const auto added = add_handles(value, selector, body); !added) return forward_error(added);
+  if (const auto added = add_loads(value, selector, body); !added) return forward_error(added);
   set_velocities(value, body);
   set_positions(value["initial"], body);
   body.mass_damping = value["damping"].number_at("mass");
   body.stiffness_damping = value["damping"].number_at("stiffness");
+  body.touches_others = value.boolean_at("contact");
   body.self_contact = value.boolean_at("self_contact");
   return body;
+}
+
+// How many bodies from here on have this one's mesh: copies follow each other.
+std::size_t alike_from(const std::vector<Value>& bodies, std::size_t first) {
+  const auto same = [&](const Value& a, const char* key) {
+    const Value *one = bodies[first].find(key), *other = a.find(key);
+    return one && other ? *one == *other : one == other;
+  };
+  std::size_t end = first + 1;
+  while (end < bodies.size() && same(bodies[end], "shape") && same(bodies[end], "edge")) ++end;
+  return end - first;
+}
+
+// Meshes the solids; where there are many alike, the first tells whether they all fit into the machine.
+Expected<std::vector<step::SolidBody>> build_solids(const std::vector<Value>& bodies) {
+  std::vector<step::SolidBody> solids;
+  double vertices = 0;
+  std::size_t told_until = 0;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    if (bodies[i].text_at("kind") == "liquid") continue;
+    Expected<step::SolidBody> solid = build_solid(bodies[i]);
+    if (!solid) return forward_error(solid);
+    if (i >= told_until) {
+      const std::size_t alike = alike_from(bodies, i);
+      told_until = i + alike;
+      const auto each = static_cast<double>(solid->mesh.vertices.size());
+      vertices += each * static_cast<double>(alike);
+      if (const double most = most_vertices(solid->dimension); vertices > most) {
+        return input_error(
+            "{}: body '{}': with it the scene has {:.3g} vertices ({} bodies of {} from here on), and {:.3g} "
+            "are too many for this machine; fewer copies, or a longer edge",
+            to_string(bodies[i].at), solid->name, vertices, alike, each, most);
+      }
+    }
+    solids.push_back(std::move(*solid));
+  }
+  return solids;
 }
 
 double smallest_size(const std::vector<step::SolidBody>& bodies) {
@@ -194,6 +266,7 @@ void set_solver(const Value& solver, step::Model& model) {
 
 step::Scheme scheme(const std::string& word) {
   if (word == "bdf-2") return step::Scheme::Bdf2;
+  if (word == "static") return step::Scheme::Static;
   return word == "trapezoid" ? step::Scheme::Trapezoid : step::Scheme::BackwardEuler;
 }
 
@@ -206,12 +279,9 @@ Expected<step::Model> build_model(const Scene& scene) {
   model.step = root["time"].number_at("step");
   const int dimension = root.items_at("body").empty() ? root["liquid"].integer_at("dimension")
                                                       : root["body"].items.front().integer_at("dimension");
-  for (const Value& body : root.items_at("body")) {
-    if (body.text_at("kind") == "liquid") continue;
-    Expected<step::SolidBody> solid = build_solid(body);
-    if (!solid) return forward_error(solid);
-    model.solids.push_back(std::move(*solid));
-  }
+  Expected<std::vector<step::SolidBody>> solids = build_solids(root.items_at("body"));
+  if (!solids) return forward_error(solids);
+  model.solids = std::move(*solids);
   for (const Value& value : root.items_at("obstacle")) {
     Expected<step::Obstacle> obstacle = build_obstacle(value, dimension);
     if (!obstacle) return forward_error(obstacle);
@@ -228,6 +298,8 @@ Expected<step::Model> build_model(const Scene& scene) {
   model.solver.max_iterations = root["solver"].integer_at("max_iterations");
   if (!model.solids.empty()) {
     model.scheme = scheme(root["time"].text_at("scheme"));
+    if (root["time"].has("dissipation")) model.dissipation = root["time"].number_at("dissipation");
+    if (contact.text_at("friction_model") == "gast15") model.friction_model = step::FrictionModel::Gast15;
     set_solver(root["solver"], model);
   }
   return model;

@@ -1,4 +1,6 @@
+#include <lope/base/memory.h>
 #include <lope/geometry/overlap.h>
+#include <lope/geometry/thickness.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/check.h>
 #include <lope/scene/obstacles.h>
@@ -6,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numbers>
 
 namespace lope::scene {
 namespace {
@@ -14,11 +19,47 @@ namespace {
 constexpr double large_stiffness_ratio = 1e4;
 constexpr double large_density_ratio = 1e3;
 constexpr double large_neighbour_ratio = 1e3;
+// Bytes of frames that are hardly meant.
+constexpr double large_output = 1e12;
+
+// Bodies beyond are rare, and mostly meshes in millimetres (or in micrometres).
+constexpr double large_size = 50, small_size = 1e-4;  // m
+constexpr double large_mass = 1e6;                    // kg
+
+// Linear elements are far too stiff in bending with fewer cells across.
+constexpr double enough_across = 2.75;
+
+// Fewer steps than these do not show a motion that repeats, and a turn.
+constexpr double steps_of_a_period = 10;
+constexpr double large_turn = std::numbers::pi / 4;
+
+// What backward Euler leaves of the speed of a body that falls upon something, a fit to rubber balls that fall 0.5 m in
+// steps of 1/24 s to 1/960 s. `width`: of the body; waves cross it with √(E/ρ).
+struct Bounce {
+  double rate = 0;  // about how fast a bouncing body oscillates, rad/s
+  Bounce(double young, double density, double width) : rate(1.3 * std::sqrt(young / density) / width) {}
+  double restitution(double step) const {
+    const double turn = rate * step;
+    return 1 / (1 + 2 * turn + 0.25 * turn * turn);
+  }
+  double step_of_a_half() const { return 0.47 / rate; }
+};
 
 // Blocks of the factor per n^(4/3) (3D) and per n log₂ n (2D) vertices: nested dissection of regular grids
 // (George & Liu 1981, ch. 8, gives 31/4 n log₂ n in the plane).
 constexpr double factor_growth_3d = 7.75;
 constexpr double factor_growth_2d = 7.75;
+
+std::string bytes(double count);
+
+// Free on the disk of a directory that need not be there yet; infinite where the system does not tell.
+double free_space(const std::filesystem::path& directory) {
+  std::error_code code;
+  std::filesystem::path there = std::filesystem::absolute(directory, code);
+  while (!std::filesystem::exists(there, code) && there != there.parent_path()) there = there.parent_path();
+  const auto space = std::filesystem::space(there, code);
+  return code ? std::numeric_limits<double>::infinity() : static_cast<double>(space.available);
+}
 
 class Checker {
  public:
@@ -31,10 +72,15 @@ class Checker {
     obstacles();
     if (model_.liquid) liquid();
     sizes();
+    room();
     return std::move(report_);
   }
 
  private:
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    report_.findings.push_back({Severity::Note, fmt::format(format, std::forward<Args>(args)...)});
+  }
   template <class... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) {
     report_.findings.push_back({Severity::Warning, fmt::format(format, std::forward<Args>(args)...)});
@@ -69,6 +115,9 @@ class Checker {
     if (sound && materials(body)) {
       checked.mass = mass(body);
       neighbours(body);
+      plausible(body, checked.mass);
+      if (checked.quality.usable()) across(body, checked);
+      bounce(body);
     }
     checked.scripted = handles(body);
     report_.bodies.push_back(std::move(checked));
@@ -125,6 +174,68 @@ class Checker {
     return sum;
   }
 
+  void plausible(const step::SolidBody& body, double mass) {
+    const double size = geometry::bounds(body.mesh.vertices).extent().maxCoeff();
+    if (size > large_size || mass > large_mass) {
+      warn(
+          "body '{}': is {:.3g} m large and weighs {:.3g} kg; if its mesh is in millimetres, say transform = "
+          "{{ scale = "
+          "0.001 }}",
+          body.name, size, mass);
+    } else if (size < small_size) {
+      warn("body '{}': is only {:.3g} m large; are the units of its shape or transform right?", body.name,
+           size);
+    }
+  }
+
+  void across(const step::SolidBody& body, BodyCheck& checked) {
+    const geometry::ThinPart thin = geometry::thin_part(body.mesh, body.dimension == 2);
+    double cell = 0;  // mean extent of the elements in that direction: in a lattice all have that of a cell
+    const auto add = [&](const auto& element) {
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      for (const int i : element) {
+        const double at = thin.direction.dot(body.mesh.vertices[static_cast<std::size_t>(i)]);
+        low = std::min(low, at);
+        high = std::max(high, at);
+      }
+      cell += (high - low) / static_cast<double>(element_count(body.mesh));
+    };
+    if (body.mesh.tetrahedra.empty())
+      std::for_each(body.mesh.triangles.begin(), body.mesh.triangles.end(), add);
+    else
+      std::for_each(body.mesh.tetrahedra.begin(), body.mesh.tetrahedra.end(), add);
+    checked.thinnest = thin.extent;
+    checked.cells_across = thin.extent / cell;
+    if (checked.thinnest == 0 || checked.cells_across >= enough_across) return;
+    warn(
+        "body '{}': has {:.2g} cells across its thinnest part ({:.3g} m) and will be too stiff in bending; "
+        "say edge = "
+        "{:.2g} for three, or less",
+        body.name, checked.cells_across, checked.thinnest, checked.thinnest / 3);
+  }
+
+  // Whether a body that may fall upon something bounces as it should.
+  void bounce(const step::SolidBody& body) {
+    if (model_.scheme != step::Scheme::BackwardEuler || body.materials.empty()) return;
+    const bool held = std::any_of(body.handles.begin(), body.handles.end(), [&](const step::Handle& handle) {
+      return handle.begin <= 0 && handle.end >= scene_.duration;
+    });
+    const bool falls = !model_.gravity.isZero(0) || !body.initial_velocities.empty();
+    const bool meets = !model_.obstacles.empty() || (body.touches_others && model_.solids.size() > 1);
+    if (held || !falls || !meets) return;
+    const material::Parameters& m = body.materials.front();
+    const double young = m.mu * (3 * m.lambda + 2 * m.mu) / (m.lambda + m.mu);
+    const double width = geometry::bounds(body.mesh.vertices).extent().head(body.dimension).minCoeff();
+    const Bounce bounce(young, body.density_of_material.front(), width);
+    const double restitution = bounce.restitution(model_.step);
+    if (restitution > 0.9) return;
+    note(
+        "body '{}': backward Euler takes speed from impacts; with steps of {:.3g} s expect it to come back "
+        "with about "
+        "{:.2f} of it, with steps of {:.2g} s with a half",
+        body.name, model_.step, restitution, bounce.step_of_a_half());
+  }
+
   // The extremes of mass and stiffness × size among the elements around each vertex.
   void neighbours(const step::SolidBody& body) {
     struct Extremes {
@@ -169,6 +280,7 @@ class Checker {
         fail("body '{}': handle {} holds no vertex; enlarge its region", body.name, j);
       for (const int i : handle.vertices) held[static_cast<std::size_t>(i)] = 1;
       speed(body, j);
+      pace(handle.motion, fmt::format("body '{}': handle {}", body.name, j));
       const bool always = handle.begin <= 0 && handle.end >= scene_.duration;
       held_always += always ? handle.vertices.size() : 0;
     }
@@ -203,7 +315,47 @@ class Checker {
     }
   }
 
+  // Steps see a motion at their ends only.
+  void pace(const geometry::Motion& motion, const std::string& what) {
+    const auto judge = [&](const auto& curve) {
+      const std::vector<double>& times = curve.times;
+      if (times.size() < 2) return;
+      const double length = times.back() - times.front();
+      const bool mirrored = curve.after == geometry::AfterLastKey::Mirror;
+      if ((mirrored || curve.after == geometry::AfterLastKey::Loop) && length > 0) {
+        const double period = mirrored ? 2 * length : length;
+        if (period >= steps_of_a_period * model_.step) return;
+        return warn(
+            "{} repeats its motion every {:.3g} s, which are {:.2g} steps; use steps of at most {:.2g} s",
+            what, period, period / model_.step, period / (2 * steps_of_a_period));
+      }
+      double shortest = length;
+      for (std::size_t k = 1; k < times.size(); ++k) {
+        const bool moves = curve.values[k] != curve.values[k - 1];
+        if (moves && times[k] > times[k - 1]) shortest = std::min(shortest, times[k] - times[k - 1]);
+      }
+      if (times.size() == 2 || shortest >= model_.step * (1 - 1e-6)) return;
+      warn(
+          "{} has keys {:.3g} s apart, closer than a step of {:.3g} s, which does not see what is between "
+          "them",
+          what, shortest, model_.step);
+    };
+    judge(motion.displacement);
+    judge(motion.angle);
+    constexpr int most_steps = 20000;
+    for (int k = 0; k < most_steps && k * model_.step < scene_.duration; ++k) {
+      const double turn = std::abs(motion.angle.at((k + 1) * model_.step) - motion.angle.at(k * model_.step));
+      if (turn <= large_turn) continue;
+      return warn("{} turns by {:.3g}° in a step, and its points go straight; use steps of at most {:.2g} s",
+                  what, turn * 180 / std::numbers::pi, model_.step * large_turn / (3 * turn));
+    }
+  }
+
   void obstacles() {
+    if (!model_.solids.empty()) {
+      for (const step::Obstacle& obstacle : model_.obstacles)
+        pace(obstacle.motion, fmt::format("obstacle '{}'", obstacle.name));
+    }
     const bool constrained = std::any_of(
         model_.obstacles.begin(), model_.obstacles.end(),
         [](const step::Obstacle& obstacle) { return obstacle.contact == step::ContactKind::Constraint; });
@@ -214,10 +366,17 @@ class Checker {
           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",
           method.name);
     }
-    const bool touching = std::any_of(model_.solids.begin(), model_.solids.end(),
-                                      [](const step::SolidBody& body) { return body.self_contact; });
+    const auto touchers = std::count_if(model_.solids.begin(), model_.solids.end(),
+                                        [](const step::SolidBody& body) { return body.touches_others; });
+    const bool touching =
+        touchers > 1 || std::any_of(model_.solids.begin(), model_.solids.end(),
+                                    [](const step::SolidBody& body) { return body.self_contact; });
     if (model_.solver.method == optimize::Method::AdmmPd && (touching || !model_.obstacles.empty())) {
-      fail("solver.method = \"{}\" knows nothing of contact; choose another one", method.name);
+      fail(
+          "solver.method = \"{}\" knows nothing of contact; choose another one, or say contact = false in "
+          "every "
+          "[[body]]",
+          method.name);
     }
     for (const StartInside& inside : find_start_inside(model_)) {
       const step::Obstacle& obstacle = model_.obstacles[inside.obstacle];
@@ -257,10 +416,39 @@ class Checker {
       warn("liquid '{}': {:.2g} % of its bodies is inside obstacles and is left out; shrink or move them", liquid.name,
            100.0 * static_cast<double>(covered) / static_cast<double>(covered + checked.particles));
     }
+    const bool has_surface =
+        std::find(kinds.begin(), kinds.end(), matter::liquid::GridFields::Kind::Air) != kinds.end();
+    if (checked.particles > 0 && !has_surface) sealed(liquid);
     if (!model_.solids.empty())
       warn("liquid '{}' and the solid bodies do not feel each other; use obstacles as its walls", liquid.name);
     for (const step::Obstacle& obstacle : model_.obstacles) leaves(obstacle, description);
     report_.liquid = checked;
+  }
+
+  // A liquid without a free surface at the start.
+  void sealed(const step::Liquid& liquid) {
+    constexpr int samples = 100;
+    const auto parts = [&](const step::Obstacle& obstacle) {
+      for (int k = 1; k <= samples; ++k) {
+        const double time = scene_.duration * k / samples;
+        const geometry::RigidPose a = model_.obstacles.front().pose(time), b = obstacle.pose(time);
+        if (!a.rotation.isApprox(b.rotation, 1e-12) ||
+            (a.translation - b.translation).norm() > 1e-9 * liquid.description.dx)
+          return true;
+      }
+      return false;
+    };
+    const auto mover = std::find_if(model_.obstacles.begin(), model_.obstacles.end(), parts);
+    if (mover != model_.obstacles.end()) {
+      warn(
+          "liquid '{}': has no free surface at the start, and obstacles move against each other ('{}', "
+          "'{}'): liquid that "
+          "they squeeze cannot give way, and such steps do not converge; leave some air",
+          liquid.name, model_.obstacles.front().name, mover->name);
+    }
+    if (!liquid.description.emitters.empty())
+      warn("liquid '{}': has no free surface at the start, so that emitters have no room; leave some air",
+           liquid.name);
   }
 
   // An obstacle that was in the domain of the liquid and is no longer.
@@ -332,6 +520,7 @@ class Checker {
       vertices += static_cast<double>(body.mesh.vertices.size());
       elements += static_cast<double>(element_count(body.mesh));
     }
+    report_.memory.voxels = voxels();
     double particles = 0;
     if (report_.liquid) {
       // At the start. Per particle: place, velocity, its gradient, five times (two states, sorting, output); per cell of
@@ -349,6 +538,44 @@ class Checker {
     const double frame = vertices * 3 * sizeof(float) + elements * fields * sizeof(float) + particles * 6 * sizeof(float);
     const double checkpoint = (5 * static_cast<double>(report_.unknowns) + 15 * particles) * sizeof(double);
     report_.disk = static_cast<double>(report_.frames) * frame + checkpoint;
+  }
+
+  // Whether it fits into this machine.
+  void room() {
+    const std::string directory = scene_.output.directory;
+    if (const double free = free_space(directory); report_.disk > free) {
+      warn(
+          "the {} frames need about {} of disk, and where {} would be {} are free; write fewer "
+          "(time.frame_rate), or simulate less (time.duration)",
+          report_.frames, bytes(report_.disk), directory, bytes(free));
+    } else if (report_.disk > large_output) {
+      warn(
+          "the {} frames need about {} of disk; write fewer (time.frame_rate), or simulate less "
+          "(time.duration)",
+          report_.frames, bytes(report_.disk));
+    }
+    if (const double total = total_memory(); total > 0 && report_.memory.iterative() > total) {
+      warn("about {} of memory are needed, and this machine has {}; give {}",
+           bytes(report_.memory.iterative()), bytes(total),
+           report_.liquid ? "larger cells" : "a longer edge");
+    }
+  }
+
+  // Bytes of the obstacles that are grids: the voxels of their boxes, which their insides do not exceed, in single
+  // precision.
+  double voxels() const {
+    double sum = 0;
+    const Value* tables = scene_.resolved.find("obstacle");
+    for (std::size_t k = 0; tables && k < std::min(tables->items.size(), model_.obstacles.size()); ++k) {
+      const std::string& word = tables->items[k]["shape"].members.front().key;
+      const Vec3 extent = model_.obstacles[k].extent.extent();
+      if ((word != "mesh" && word != "vdb") || !extent.allFinite()) continue;
+      const double side = tables->items[k].has("voxel") ? tables->items[k].number_at("voxel")
+                                                        : extent.maxCoeff() / default_obstacle_voxels;
+      constexpr double band = 3;  // voxels outside
+      sum += (extent.array() / side + 2 * band).prod() * sizeof(float);
+    }
+    return sum;
   }
 
   const Scene& scene_;
@@ -369,9 +596,26 @@ std::string bytes(double count) {
 
 }  // namespace
 
+const char* word(Severity severity) {
+  switch (severity) {
+    case Severity::Note:
+      return "note";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Error:
+      break;
+  }
+  return "error";
+}
+
 bool CheckReport::failed() const {
   return std::any_of(findings.begin(), findings.end(),
                      [](const CheckFinding& finding) { return finding.severity == Severity::Error; });
+}
+
+bool CheckReport::troubled() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const CheckFinding& finding) { return finding.severity != Severity::Note; });
 }
 
 CheckReport check(const Scene& scene, const step::Model& model) { return Checker(scene, model).run(); }
@@ -420,10 +664,9 @@ std::string describe(const CheckReport& report) {
   text +=
       fmt::format("disk: about {} for frames and a checkpoint, exports not counted\n", bytes(report.disk));
   for (const CheckFinding& finding : report.findings) {
-    text +=
-        fmt::format("{}: {}\n", finding.severity == Severity::Error ? "error" : "warning", finding.message);
+    text += fmt::format("{}: {}\n", word(finding.severity), finding.message);
   }
-  if (report.findings.empty()) text += "no trouble found\n";
+  if (!report.troubled()) text += "no trouble found\n";
   return text;
 }
 

@@ -14,9 +14,13 @@
 namespace lope::scene {
 
 enum class Severity {
+  Note,     // good to know: no trouble
   Warning,  // can be simulated, but may not be what was meant
   Error,    // cannot be simulated
 };
+
+// "note", "warning", "error".
+const char* word(Severity severity);
 
 struct CheckFinding {
   Severity severity = Severity::Warning;
@@ -26,7 +30,9 @@ struct CheckFinding {
 struct BodyCheck {
   std::string name;
   geometry::QualityReport quality;
-  double mass = 0;           // kg
+  double mass = 0;           // kg (2D: per metre of depth)
+  double thinnest = 0;       // across its thinnest part, m
+  double cells_across = 0;   // in that direction, about
   std::size_t scripted = 0;  // vertices that some handle holds at some time
 };
 
@@ -43,8 +49,9 @@ struct MemoryEstimate {
   double elements = 0;  // meshes, element data, vectors
   double matrix = 0;    // block-sparse Hessian
   double factor = 0;    // sparse Cholesky, for methods that factorise
-  double iterative() const { return elements + matrix; }
-  double direct() const { return elements + matrix + factor; }
+  double voxels = 0;    // of obstacles that are grids
+  double iterative() const { return elements + matrix + voxels; }
+  double direct() const { return iterative() + factor; }
 };
 
 struct CheckReport {
@@ -57,6 +64,7 @@ struct CheckReport {
   MemoryEstimate memory;
   double disk = 0;  // bytes of all frames and a checkpoint, uncompressed
   bool failed() const;
+  bool troubled() const;  // there is more than notes
 };
 
 // Works on any Model, also one that was not built from a scene file.

@@ -1,11 +1,11 @@
 #include <lope/scene/document.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <toml++/toml.h>
 
@@ -53,6 +53,82 @@ Value convert(const toml::node& node, const std::string& source) {
   }
   return value;
 }
+
+// Tables within tables are gone through by recursion, here and in the library. Far more than any scene needs:
+constexpr int most_key_parts = 32;  // of a.b.c
+constexpr int most_brackets = 64;   // open at one place
+constexpr std::size_t longest_key = 1000;
+constexpr std::size_t largest_file = std::size_t{64} << 20;  // bytes
+
+// Goes through TOML text by its letters, to refuse what is nested too deeply before anything follows it down. Whether the
+// text is TOML at all is for the library to say.
+class NestingCheck {
+ public:
+  NestingCheck(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  Expected<void> run() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"' || c == '\'') {
+        skip_string(c);
+        continue;
+      }
+      if (c == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else {
+        step();
+      }
+      if (c == '.' && ++dots_ >= most_key_parts) return refuse("a key of more than {} parts", most_key_parts);
+      if ((c == '[' || c == '{') && ++brackets_ > most_brackets) {
+        return refuse("more than {} brackets within each other", most_brackets);
+      }
+      if (c == ']' || c == '}') --brackets_;
+      if (c == '=' && at_ - begin_ > longest_key) return refuse("a key of more than {} bytes", longest_key);
+      if (std::string_view("=,[]{}#\n").find(c) != std::string_view::npos) {
+        dots_ = 0;
+        begin_ = at_;
+      }
+    }
+    return {};
+  }
+
+ private:
+  // Past a string, which may hold dots and brackets; one that does not end is for the library to refuse.
+  void skip_string(char quote) {
+    const std::string three(3, quote);
+    const bool long_one = text_.substr(at_, 3) == three;
+    const std::string_view end = long_one ? std::string_view(three) : std::string_view(three).substr(0, 1);
+    for (std::size_t k = 0; k < end.size(); ++k) step();
+    while (at_ < text_.size() && text_.substr(at_, end.size()) != end) {
+      if (!long_one && text_[at_] == '\n') return;
+      if (quote == '"' && text_[at_] == '\\') step();
+      if (at_ < text_.size()) step();
+    }
+    for (std::size_t k = 0; k < end.size() && at_ < text_.size(); ++k) step();
+  }
+
+  void step() {
+    const char c = text_[at_++];
+    if (c == '\n') {
+      ++line_;
+      column_ = 1;
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {  // not within a letter of UTF-8
+      ++column_;
+    }
+  }
+
+  template <class Limit>
+  tl::unexpected<Error> refuse(fmt::format_string<const Limit&> what, const Limit& limit) const {
+    return input_error("{}: {}; no scene needs that: is this file a scene?",
+                       to_string({source_, line_, column_ - 1}), fmt::format(what, limit));
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  std::size_t at_ = 0, begin_ = 0;  // where we are, and where the present key began
+  int line_ = 1, column_ = 1;
+  int dots_ = 0, brackets_ = 0;
+};
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -251,6 +327,7 @@ bool operator==(const Value& a, const Value& b) {
 }
 
 Expected<Value> parse_toml(std::string_view text, const std::string& source) {
+  if (const auto flat = NestingCheck(text, source).run(); !flat) return forward_error(flat);
   try {
     return convert(toml::parse(text, source), source);
   } catch (const toml::parse_error& error) {
@@ -271,10 +348,16 @@ Expected<Value> read_toml(const std::string& path) {
     return input_error("{}: is a directory; name a scene file (.toml) inside it", path);
   }
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file) return input_error("{}: cannot be read; check its permissions", path);
-  return parse_toml(content.str(), path);
+  std::string content;
+  std::array<char, 65536> block;
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
+    content.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (content.size() > largest_file) {
+      return input_error("{}: more than {} MB; name a scene file (.toml)", path, largest_file >> 20);
+    }
+  }
+  if (!file.eof()) return input_error("{}: cannot be read; check its permissions", path);
+  return parse_toml(content, path);
 }
 
 std::string write_value(const Value& value) {

@@ -78,10 +78,11 @@ struct Member {
   bool operator==(const Member& other) const = default;
 };
 
-// Parses TOML. `source` names the file in positions. Fails with file, line and column of the syntax error.
+// Parses TOML. `source` names the file in positions. Fails with file, line and column of the syntax error, or of the
+// place where tables are nested too deeply.
 Expected<Value> parse_toml(std::string_view text, const std::string& source);
 
-// Reads and parses a file. A missing or unreadable file is an input error.
+// Reads and parses a file. A missing, unreadable or huge file is an input error.
 Expected<Value> read_toml(const std::string& path);
 
 // Writes a tree: top-level tables as [sections], arrays of tables as [[…]], deeper tables inline.

@@ -5,12 +5,6 @@
 namespace lope::scene {
 namespace {
 
-geometry::AfterLastKey after(const std::string& word) {
-  if (word == "extend") return geometry::AfterLastKey::Extend;
-  if (word == "loop") return geometry::AfterLastKey::Loop;
-  return word == "mirror" ? geometry::AfterLastKey::Mirror : geometry::AfterLastKey::Hold;
-}
-
 // A rate for ever, a rate for a while, or a total reached after a while.
 template <class T>
 geometry::Curve<T> steady(const Value& word, const T* rate, const T* total, const T& zero) {
@@ -46,6 +40,12 @@ void set_axis(const Value& word, const geometry::Bounds& body, const geometry::B
 
 }  // namespace
 
+geometry::AfterLastKey after_last_key(const std::string& word) {
+  if (word == "extend") return geometry::AfterLastKey::Extend;
+  if (word == "loop") return geometry::AfterLastKey::Loop;
+  return word == "mirror" ? geometry::AfterLastKey::Mirror : geometry::AfterLastKey::Hold;
+}
+
 template <class T>
 geometry::Curve<T> sum(const geometry::Curve<T>& a, const geometry::Curve<T>& b) {
   if (a.times.empty()) return b;
@@ -75,7 +75,7 @@ geometry::Motion handle_motion(const Value& handle, const geometry::Bounds& body
   }
   if (const Value* script = handle.find("script")) {
     const std::vector<double> times = (*script)["times"].as_numbers();
-    const geometry::AfterLastKey then = after(script->text_at("after"));
+    const geometry::AfterLastKey then = after_last_key(script->text_at("after"));
     if (const Value* keys = script->find("displacement")) {
       geometry::Curve<Vec3> curve{times, {}, then};
       for (const Value& key : keys->items) curve.values.push_back(key.as_vector());

@@ -12,6 +12,9 @@ namespace lope::scene {
 geometry::Motion handle_motion(const Value& handle, const geometry::Bounds& body,
                                const geometry::Bounds& handle_bounds);
 
+// "hold", "extend", "loop" or "mirror".
+geometry::AfterLastKey after_last_key(const std::string& word);
+
 // The sum of two curves without jumps that do not repeat (Hold or Extend), as one curve.
 template <class T>
 geometry::Curve<T> sum(const geometry::Curve<T>& a, const geometry::Curve<T>& b);

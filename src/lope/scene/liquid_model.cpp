@@ -1,4 +1,5 @@
 #include <lope/scene/body_mesh.h>
+#include <lope/scene/limits.h>
 #include <lope/scene/liquid_model.h>
 #include <lope/scene/obstacles.h>
 
@@ -44,6 +45,23 @@ geometry::Bounds swept(const step::Obstacle& obstacle, const geometry::Bounds& b
   return result;
 }
 
+// The volume (2D: area) inside a shape with an end, to a few per cent.
+double measure(const geometry::LevelSet& shape, int dimension) {
+  const int samples = dimension == 3 ? 32 : 256;  // along an axis
+  const geometry::Bounds box = flattened(shape.bounds(), dimension);
+  const Vec3 step = box.extent() / samples;
+  int inside = 0;
+  for (int k = 0; k < (dimension == 3 ? samples : 1); ++k) {
+    for (int j = 0; j < samples; ++j) {
+      for (int i = 0; i < samples; ++i) {
+        const Vec3 cells(i + 0.5, j + 0.5, dimension == 3 ? k + 0.5 : 0);
+        inside += shape.value(box.min + cells.cwiseProduct(step)) < 0 ? 1 : 0;
+      }
+    }
+  }
+  return inside * step.head(dimension).prod();
+}
+
 class LiquidBuilder {
  public:
   LiquidBuilder(const Value& root, const std::vector<step::Obstacle>& obstacles, double duration)
@@ -67,6 +85,7 @@ class LiquidBuilder {
       if (const auto done = sources(meshes); !done) return forward_error(done);
     }
     if (const auto done = place(); !done) return forward_error(done);
+    if (const auto fits = check_size(); !fits) return forward_error(fits);
     return made_;
   }
 
@@ -148,6 +167,23 @@ class LiquidBuilder {
                          to_string(table_.at), made.dx, extent(made.domain));
     }
     return {};
+  }
+
+  // Before any cell is filled.
+  Expected<void> check_size() {
+    const matter::liquid::Description& made = description();
+    double full = 0;
+    for (const auto& source : made.sources) full += measure(*source.shape, dimension_);
+    for (const auto& emitter : made.emitters) full += measure(*emitter.shape, dimension_);
+    const double cells = full / std::pow(made.dx, dimension_);
+    const double most = most_liquid_cells(dimension_, made.particles_per_axis);
+    if (cells <= most) return {};
+    const char* key = table_.has("cell") ? "cell" : "resolution";
+    return input_error(
+        "{}: liquid.{}: cells of {:.3g} m give about {:.3g} cells of liquid, and {:.3g} are too many for "
+        "this machine; give {}",
+        to_string(table_[key].at), key, made.dx, cells, most,
+        table_.has("cell") ? "larger ones" : "a smaller resolution");
   }
 
   const Value& root_;

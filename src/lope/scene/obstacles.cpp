@@ -3,6 +3,7 @@
 #include <lope/geometry/level_set/grid.h>
 #include <lope/io/mesh_io.h>
 #include <lope/scene/handle_motion.h>
+#include <lope/scene/limits.h>
 #include <lope/scene/obstacles.h>
 
 #include <algorithm>
@@ -13,9 +14,6 @@
 
 namespace lope::scene {
 namespace {
-
-// Voxels along the largest extent of a mesh when no size is given.
-constexpr double default_voxels = 64;
 
 geometry::Box box(const Value& value, int dimension) {
   geometry::Box made;
@@ -63,9 +61,10 @@ Expected<geometry::LevelSetPtr> from_mesh(const std::string& file, const Value& 
   surface.tetrahedra.clear();
   geometry::GridOptions options;
   options.interpolation = interpolation(value);
+  options.max_voxels = most_voxels();
   options.voxel = value.has("voxel")
                       ? value.number_at("voxel")
-                      : geometry::bounds(surface.vertices).extent().maxCoeff() / default_voxels;
+                      : geometry::bounds(surface.vertices).extent().maxCoeff() / default_obstacle_voxels;
   return geometry::grid_level_set(surface, options);
 }
 

@@ -11,6 +11,9 @@
 
 namespace lope::scene {
 
+// Voxels along the largest extent of a mesh when no size is given.
+inline constexpr double default_obstacle_voxels = 64;
+
 // Fails where a file cannot be read or is not a closed surface, with the position of its key.
 Expected<step::Obstacle> build_obstacle(const Value& value, int dimension);
 

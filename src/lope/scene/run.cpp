@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <lope/base/file_lock.h>
 #include <lope/base/log.h>
 #include <lope/base/timer.h>
 #include <lope/geometry/partition.h>
@@ -15,7 +16,10 @@
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/json_lines.h>
+#include <lope/scene/files.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/resumption.h>
+#include <lope/scene/validate.h>
 
 namespace lope::scene {
 namespace {
@@ -43,6 +47,7 @@ json to_json(const optimize::MinimizerSummary& solve) {
                        {"value", it.value},
                        {"gradient_norm", it.gradient_norm},
                        {"measure", it.measure},
+                       {"tolerance", it.tolerance},
                        {"step_length", it.step_length},
                        {"line_search_steps", it.line_search_steps},
                        {"linear_iterations", it.linear_iterations},
@@ -75,6 +80,8 @@ json to_json(const step::ContactReport& contact, const step::Model& model) {
   return {{"obstacle_pairs", contact.obstacle_pairs},
           {"body_pairs", contact.body_pairs},
           {"deepest", contact.deepest},
+          {"friction_loss", contact.friction_loss},
+          {"rounds", contact.rounds},
           {"obstacle_force", std::move(forces)}};
 }
 
@@ -100,9 +107,15 @@ json to_json(const matter::liquid::Report& liquid, const step::Model& model) {
             {"wall_unknowns", liquid.wall_unknowns},
             {"separated", liquid.separated},
             {"enclosed_regions", liquid.enclosed_regions},
+            {"removed_flux", liquid.removed_flux},
+            {"squeezed_volume", liquid.squeezed_volume},
+            {"squeeze",
+             {{"flux", liquid.squeeze.flux},
+              {"volume", liquid.squeeze.volume},
+              {"middle", to_json(liquid.squeeze.middle)}}},
             {"iterations", liquid.iterations},
             {"inner_iterations", liquid.inner_iterations},
-            {"tolerance", model.liquid->description.tolerance},
+            {"tolerance", liquid.tolerance},
             {"residual", liquid.residual},
             {"history", std::move(history)},
             {"seconds", liquid.part_seconds.pressure}}},
@@ -122,14 +135,19 @@ json to_json(const step::StepReport& report, const step::Model& model) {
   for (const step::IslandReport& island : report.islands) {
     json names = json::array();
     for (const std::size_t body : island.bodies) names.push_back(model.solids[body].name);
-    islands.push_back({{"bodies", std::move(names)}, {"solve", to_json(island.solve)}});
+    islands.push_back(
+        {{"bodies", std::move(names)}, {"fell_back", island.fell_back}, {"solve", to_json(island.solve)}});
     if (!island.contact.obstacle_force.empty() || island.contact.body_pairs > 0) {
       islands.back()["contact"] = to_json(island.contact, model);
     }
   }
   for (const step::BodyReport& body : report.bodies) {
+    json handles = json::array();
+    for (const step::HandleReport& handle : body.handles)
+      handles.push_back({{"name", handle.name}, {"force", to_json(handle.force)}, {"torque", to_json(handle.torque)}});
     bodies.push_back({{"name", body.name},
                       {"island", body.island},
+                      {"handles", std::move(handles)},
                       {"energy",
                        {{"kinetic", body.energy.kinetic},
                         {"elastic", body.energy.elastic},
@@ -374,6 +392,7 @@ io::NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "model_point", kept.point);
     arrays.add(name + "model_choices", kept.choices);
     arrays.add(name + "model_iterations", std::vector<std::int64_t>{kept.iterations});
+    arrays.add(name + "contacts", matter::to_numbers(state.contacts[k]));
   }
   if (state.liquid) add_liquid(*state.liquid, arrays);
   return arrays;
@@ -457,10 +476,10 @@ optimize::KeptModelPtr read_kept(StateReader& reader, const std::string& name) {
 
 Expected<void> write_state(const step::State& state, const fs::path& path) { return io::write_checkpoint(to_arrays(state), path); }
 
-Expected<step::State> read_state(const fs::path& path) {
-  const auto arrays = io::read_checkpoint(path);
-  if (!arrays) return forward_error(arrays);
-  StateReader reader(*arrays, path);
+namespace {
+
+Expected<step::State> state_from(const io::NamedArrays& arrays, const fs::path& path) {
+  StateReader reader(arrays, path);
   step::State state;
   state.time = reader.single<double>("time");
   state.previous_h = reader.single<double>("previous_h");
@@ -483,16 +502,30 @@ Expected<step::State> read_state(const fs::path& path) {
   for (std::string name = "island0/"; reader.has(name + "model_point");
        name = fmt::format("island{}/", state.kept.size())) {
     state.kept.push_back(read_kept(reader, name));
+    state.contacts.push_back(matter::contacts_from(reader.numbers(name + "contacts")));
   }
   if (reader.has("liquid/dimension")) state.liquid = read_liquid(reader);
   if (const auto complete = reader.result(); !complete) return forward_error(complete);
   return state;
 }
 
+}  // namespace
+
+Expected<step::State> read_state(const fs::path& path) {
+  const auto arrays = io::read_checkpoint(path);
+  if (!arrays) return forward_error(arrays);
+  return state_from(*arrays, path);
+}
+
 namespace {
 
 // What --overwrite removes: everything that an earlier run, its exports and its pictures left.
-constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "vtu", "ply", "obj", "vdb", "pictures", "scene.toml"};
+constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "log.txt",  "vtu",
+                                      "ply",    "obj",         "vdb",           "pictures", "scene.toml"};
+// Held while a run goes on; stays afterwards, as the mark of a run's directory.
+constexpr const char* lock_file = "run.lock";
+// The array of a checkpoint that says of which model it is (resumption.h).
+constexpr const char* fingerprint_array = "fingerprint";
 
 // The files of one run.
 class Directory {
@@ -503,17 +536,14 @@ class Directory {
   fs::path checkpoint() const { return root_ / "checkpoint.h5"; }
 
   Expected<void> start(const Scene& scene, const step::Model& model, bool overwrite) {
-    if (fs::exists(root_ / "scene.toml")) {
-      if (!overwrite) {
-        return input_error("{} already holds a run: give --overwrite to replace it, --resume to go on with it, or "
-                           "another directory with --output", root_.string());
-      }
-      for (const char* old : written_by_a_run) {
-        if (const auto removed = io::remove_path(root_ / old); !removed) return removed;
-      }
+    if (const auto free = check_free(scene, overwrite); !free) return free;
+    if (const auto made = io::make_directory(root_); !made) return made;
+    if (const auto locked = lock(); !locked) return locked;
+    for (const char* old : written_by_a_run) {
+      if (const auto removed = io::remove_path(root_ / old); !removed) return removed;
     }
     if (const auto made = io::make_directory(frames()); !made) return made;
-    if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
+    if (const auto written = write_scene(scene); !written) return written;
     if (const auto written = io::write_frame(topology(scene, model), io::topology_path(frames())); !written) return written;
     auto stats = io::JsonLines::create(root_ / "stats.jsonl");
     if (!stats) return forward_error(stats);
@@ -523,10 +553,16 @@ class Directory {
 
   // The scene is written anew: it may go on with other settings, such as a longer duration.
   Expected<void> resume(const Scene& scene, step::Simulation& simulation, std::int64_t per_frame) {
+    // A run that has just begun has no checkpoint yet: that it goes on is what matters then.
+    if (holds_run(root_) || fs::exists(checkpoint())) {
+      if (const auto locked = lock(); !locked) return locked;
+    }
     if (!fs::exists(checkpoint())) {
       return input_error("{} holds no checkpoint to go on from: leave out --resume to start there", root_.string());
     }
-    auto state = read_state(checkpoint());
+    const auto arrays = io::read_checkpoint(checkpoint());
+    if (!arrays) return forward_error(arrays);
+    auto state = state_from(*arrays, checkpoint());
     if (!state) return forward_error(state);
     const std::int64_t step = state->step;
     if (const double expected = static_cast<double>(step) * simulation.model().step;
@@ -534,15 +570,22 @@ class Directory {
       return input_error("{}: {} steps led to {:g} s, not {:g} s: time.step cannot change when a run goes on",
                          checkpoint().string(), step, state->time, expected);
     }
-    if (const auto same = check_frames(step, simulation.model(), per_frame); !same) return same;
+    const auto before = load_scene((root_ / "scene.toml").string());
+    if (!before) return forward_error(before);
+    if (const auto same = check_frames(*before, step, simulation.model(), per_frame); !same) return same;
+    if (const auto same = check_same_physics(*before, scene); !same) return same;
     if (const auto fits = simulation.restore(std::move(*state)); !fits) {
       return input_error("{}: {}", checkpoint().string(), fits.error().message);
+    }
+    if (const auto* saved = arrays->values<double>(fingerprint_array)) {
+      if (const auto same = check_fingerprint(*saved, scene, simulation.model()); !same)
+        return input_error("{}: {}", checkpoint().string(), same.error().message);
     }
     for (const std::int64_t number : io::frame_numbers(frames())) {
       if (number * per_frame <= step) continue;
       if (const auto removed = io::remove_path(io::frame_path(frames(), number)); !removed) return removed;
     }
-    if (const auto written = io::write_file(root_ / "scene.toml", resolved_toml(scene)); !written) return written;
+    if (const auto written = write_scene(scene); !written) return written;
     auto stats = io::JsonLines::resume(root_ / "stats.jsonl", step);
     if (!stats) return forward_error(stats);
     stats_.emplace(std::move(*stats));
@@ -561,25 +604,70 @@ class Directory {
   }
 
   // A frame's number stands for its time, so frames must stay as far apart as those that are there.
-  Expected<void> check_frames(std::int64_t step, const step::Model& model, std::int64_t per_frame) const {
-    const auto before = load_scene((root_ / "scene.toml").string());
-    if (!before) return forward_error(before);
-    const std::int64_t earlier = steps_per_frame(*before, model);
+  Expected<void> check_frames(const Scene& before, std::int64_t step, const step::Model& model,
+                              std::int64_t per_frame) const {
+    const std::int64_t earlier = steps_per_frame(before, model);
     if (step == 0 || earlier == per_frame) return {};
     return input_error(
         "{}: its frames are {} steps apart, and would go on {} apart: time.frame_rate cannot change when a "
         "run goes on (it was {:g} per second)",
-        root_.string(), earlier, per_frame, before->frame_rate);
+        root_.string(), earlier, per_frame, before.frame_rate);
   }
 
   Expected<void> write_stats(const step::StepReport& report, const step::Model& model) {
     return stats_->append(to_json(report, model));
   }
   Expected<void> write_frame(const io::Frame& frame) { return io::write_frame(frame, io::frame_path(frames(), frame.number)); }
-  Expected<void> write_checkpoint(const step::State& state) { return write_state(state, checkpoint()); }
+  Expected<void> write_checkpoint(const step::State& state, const std::vector<double>& fingerprint) {
+    io::NamedArrays arrays = to_arrays(state);
+    arrays.add(fingerprint_array, fingerprint);
+    return io::write_checkpoint(arrays, checkpoint());
+  }
 
  private:
+  // Nothing but an earlier run is ever replaced, and that only when asked for.
+  Expected<void> check_free(const Scene& scene, bool overwrite) const {
+    std::error_code none;
+    if (fs::equivalent(root_ / "scene.toml", scene.file, none)) {
+      return input_error(
+          "{}: a run in {} would replace this scene file: give another directory with --output", scene.file,
+          root_.string());
+    }
+    if (!holds_run(root_)) {
+      for (const char* name : written_by_a_run) {
+        if (!fs::exists(root_ / name, none)) continue;
+        return input_error(
+            "{} is there already and is not of a run, which would replace it: give another directory "
+            "with --output",
+            (root_ / name).string());
+      }
+    } else if (!overwrite) {
+      return input_error(
+          "{} already holds a run: give --overwrite to replace it, --resume to go on with it, or "
+          "another directory with --output",
+          root_.string());
+    }
+    return {};
+  }
+
+  Expected<void> lock() {
+    auto taken = FileLock::take(root_ / lock_file);
+    if (!taken) return forward_error(taken);
+    if (!*taken) {
+      return input_error(
+          "{}: another run is going on there: wait for its end, or give another directory with --output",
+          root_.string());
+    }
+    lock_ = std::move(*taken);
+    return {};
+  }
+
+  Expected<void> write_scene(const Scene& scene) const {
+    return io::write_file(root_ / "scene.toml", write_toml(with_relative_files(scene.resolved, root_)));
+  }
+
   fs::path root_;
+  std::optional<FileLock> lock_;
   std::optional<io::JsonLines> stats_;
 };
 
@@ -613,7 +701,16 @@ std::int64_t step_count(const Scene& scene, const step::Model& model) {
 
 std::int64_t steps_per_frame(const Scene& scene, const step::Model& model) {
   if (scene.frame_rate <= 0) return 1;
-  return std::max<std::int64_t>(1, std::llround(1 / (scene.frame_rate * model.step)));
+  const double steps = 1 / (scene.frame_rate * model.step);
+  return std::max<std::int64_t>(1, std::llround(std::min(steps, 2 * most_steps)));
+}
+
+// Runs of earlier versions have no lock.
+bool holds_run(const fs::path& directory) {
+  std::error_code none;
+  return fs::exists(directory / lock_file, none) ||
+         (fs::exists(directory / "scene.toml", none) &&
+          fs::exists(io::topology_path(directory / "frames"), none));
 }
 
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options) {
@@ -646,10 +743,11 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     if (!summary.unconverged_steps.empty()) summary.first_reason = "before the run was resumed";
   }
   std::int64_t saved = options.resume ? simulation.state().step : -1;
+  const std::vector<double> model_fingerprint = fingerprint(scene, model);
   const auto save = [&](const step::State& state) -> Expected<void> {
     if (saved == state.step) return {};
     saved = state.step;
-    return directory.write_checkpoint(state);
+    return directory.write_checkpoint(state, model_fingerprint);
   };
   simulation.set_stop_request(options.stop_requested);
   if (options.on_iteration) {

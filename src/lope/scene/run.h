@@ -4,8 +4,9 @@
 //   DIRECTORY/frames/         topology.lope, frame_000000.lope, … (docs/formats.md)
 //   DIRECTORY/stats.jsonl     one line per step: iterations, residuals, energies, momenta, timings, line searches
 //   DIRECTORY/checkpoint.h5   the newest state, enough to go on with the same bits
+//   DIRECTORY/run.lock        empty; locked while the run goes on
 //
-// Nothing is created before the scene is known to be sound. Failure of a write (disk full) ends the run with an
+// Nothing is created before the scene is known to be sound, and nothing is replaced but an earlier run. Failure of a write (disk full) ends the run with an
 // Environment error; the last checkpoint stays usable.
 #pragma once
 
@@ -56,6 +57,9 @@ struct RunSummary {
   double seconds = 0;
   std::int64_t frames = 0;  // in the directory
 };
+
+// Whether an earlier run left this directory, complete or not.
+bool holds_run(const std::filesystem::path& directory);
 
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
 

@@ -15,6 +15,9 @@
 namespace lope::scene {
 namespace {
 
+// Of one body. All pairs of bodies are looked at.
+constexpr std::int64_t most_copies = 10'000;
+
 // What the schema cannot say: rules between keys, and defaults that depend on other keys. Works on a
 // validated tree.
 class Resolver {
@@ -24,7 +27,12 @@ class Resolver {
 
   void scene(Value& root, const std::string& default_name) {
     Value& names = *root.find("scene");
-    if (!names.has("name")) names.set("name", Value::of(default_name));
+    if (!names.has("name")) {
+      names.set("name", Value::of(default_name));
+      if (const std::string fault = name_fault(default_name); !fault.empty())
+        complain(root, "scene.name", fault + "; by default it is the file's name: give another one");
+    }
+    duration(root["time"]);
     Value& output = *root.find("output");
     if (!output.has("directory")) output.set("directory", Value::of("runs/" + names.text_at("name")));
     std::set<std::string> taken;
@@ -38,7 +46,12 @@ class Resolver {
     for (std::size_t i = 0; i < bodies.size(); ++i) body(bodies[i], i, taken);
     const int dimension = liquid(root, bodies, taken);
     const bool has_solid = !std::all_of(bodies.begin(), bodies.end(), is_liquid);
-    has_solid ? solver(*root.find("solver")) : only_liquid(root);
+    if (has_solid) {
+      solver(*root.find("solver"));
+      scheme(*root.find("time"));
+    } else {
+      only_liquid(root);
+    }
     contact(*root.find("contact"), bodies);
     outputs(output, root.has("liquid"), has_solid, dimension);
     render(*root.find("render"), root.has("liquid"), dimension);
@@ -62,6 +75,17 @@ class Resolver {
  private:
   void complain(const Value& value, const std::string& path, const std::string& what) {
     problems_.add(value.at, path, what);
+  }
+
+  void duration(const Value& time) {
+    const double steps = time.number_at("duration") / time.number_at("step");
+    if (steps <= most_steps) return;
+    complain(
+        time["duration"], "time.duration",
+        fmt::format(
+            "{:.3g} s are {:.3g} steps of {:.3g} s, and a run has at most {:g}; shorten it, or give longer "
+            "steps (time.step)",
+            time.number_at("duration"), steps, time.number_at("step"), most_steps));
   }
 
   // Keys that would not be used here: refused where somebody wrote them, dropped where they are defaults.
@@ -88,6 +112,12 @@ class Resolver {
       const std::vector<Value>& count = copies["count"].items;
       if (count.size() != 3) {
         complain(copies["count"], path + ".count", "expected three counts, along x, y and z");
+        continue;
+      }
+      const std::int64_t all = count[0].integer * count[1].integer * count[2].integer;
+      if (all > most_copies) {
+        complain(copies["count"], path + ".count",
+                 fmt::format("{} copies are too many; at most {}", all, most_copies));
         continue;
       }
       const bool turned = copies.boolean_at("turned");
@@ -162,14 +192,19 @@ class Resolver {
     }
   }
 
+  void scheme(Value& time) {
+    if (time.text_at("scheme") != "trapezoid")
+      drop(time, "time", {"dissipation"}, "has a meaning only with scheme = \"trapezoid\"");
+  }
+
   // A scene without a solid.
   void only_liquid(Value& root) {
     const std::string why = "is about solid bodies, and there is none";
     drop(*root.find("solver"), "solver",
          {"method", "accuracy", "relative_accuracy", "tolerance", "epsilon", "start"},
          why + "; for the liquid see liquid.tolerance");
-    drop(*root.find("time"), "time", {"scheme"}, why);
-    drop(*root.find("contact"), "contact", {"start"}, why);
+    drop(*root.find("time"), "time", {"scheme", "dissipation"}, why);
+    drop(*root.find("contact"), "contact", {"start", "friction_model"}, why);
     if (Value* obstacles = root.find("obstacle")) {
       for (std::size_t i = 0; i < obstacles->items.size(); ++i) {
         drop(obstacles->items[i], fmt::format("obstacle.{}", i), {"contact", "stiffness", "friction"}, why);
@@ -178,12 +213,13 @@ class Resolver {
   }
 
   void contact(Value& contact, const std::vector<Value>& bodies) {
-    const bool between_bodies = std::any_of(bodies.begin(), bodies.end(), [](const Value& body) {
-      return !is_liquid(body) && body.boolean_at("self_contact");
-    });
-    if (between_bodies) return;
+    const auto count = [&](const char* key) {
+      return std::count_if(bodies.begin(), bodies.end(),
+                           [&](const Value& body) { return !is_liquid(body) && body.boolean_at(key); });
+    };
+    if (count("contact") > 1 || count("self_contact") > 0) return;
     drop(contact, "contact", {"friction", "stiffness"},
-         "has a meaning only for bodies with self_contact = true");
+         "has a meaning only for several bodies that touch, or one with self_contact = true");
   }
 
   void outputs(Value& output, bool has_liquid, bool has_solid, int dimension) {
@@ -246,11 +282,37 @@ class Resolver {
         region(list->items[i], fmt::format("{}.region.{}", path, i), regions, body["material"]);
       }
     }
+    if (Value* list = body.find("load")) {
+      for (std::size_t i = 0; i < list->items.size(); ++i) {
+        load(list->items[i], fmt::format("{}.load.{}", path, i), regions, dimension);
+      }
+    }
     if (Value* list = body.find("handle")) {
       for (std::size_t i = 0; i < list->items.size(); ++i) {
         handle(list->items[i], fmt::format("{}.handle.{}", path, i), regions, dimension);
       }
     }
+  }
+
+  void load(Value& load, const std::string& path, const std::vector<std::string>& regions, int dimension) {
+    selection(load["where"], path + ".where", regions);
+    if (!load.has("force") && !load.has("traction") && !load.has("pressure") && !load.has("torque"))
+      complain(load, path, "needs a force, a traction, a pressure or a torque");
+    for (const char* key : {"force", "traction"}) {
+      if (dimension == 2 && load.has(key)) flat_vector(load[key], path + "." + key);
+    }
+    if (dimension == 2 && load.has("torque") && load.vector_at("torque").head<2>().norm() > 0)
+      complain(load["torque"], path + ".torque", "a flat body can only turn about z");
+    if (const Value* script = load.find("script")) {
+      const std::vector<double> times = (*script)["times"].as_numbers();
+      if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) != times.end())
+        complain((*script)["times"], path + ".script.times", "must ascend, each later than the one before");
+      if ((*script)["factor"].items.size() != times.size())
+        complain((*script)["factor"], path + ".script.factor",
+                 fmt::format("has {} keys for {} times", (*script)["factor"].items.size(), times.size()));
+    }
+    if (load.has("end") && load.number_at("end") <= load.number_at("begin"))
+      complain(load["end"], path + ".end", "must be later than begin");
   }
 
   // The table of the liquid and the emitters, where there are any. Returns the dimension of the scene.
@@ -308,7 +370,8 @@ class Resolver {
 
   // What only solids have.
   void liquid_body(Value& body, const std::string& path) {
-    drop(body, path, {"edge", "region", "handle", "damping", "self_contact"}, "has no meaning for a liquid");
+    drop(body, path, {"edge", "region", "handle", "load", "damping", "contact", "self_contact"},
+         "has no meaning for a liquid");
     drop(body, path, {"material"}, "has no meaning for a liquid; see liquid.density");
     drop(body, path, {"color"}, "has no meaning for a liquid; see liquid.color");
     drop(body, path, {"initial"}, "has no meaning for a liquid, which starts where its shape is");

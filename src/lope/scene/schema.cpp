@@ -424,10 +424,15 @@ void add_obstacles(std::vector<Key>& keys) {
                 "drawn as the ground."));
 
   keys.push_back(table("contact").by_default("{}").says("Bodies against each other, and how a run starts."));
-  keys.push_back(number("contact.friction")
-                     .within(at_least_zero)
-                     .by_default("0.0")
-                     .says("Coulomb's coefficient of friction between bodies with `self_contact`."));
+  keys.push_back(
+      number("contact.friction")
+          .within(at_least_zero)
+          .by_default("0.0")
+          .says("Coulomb's coefficient of friction of bodies with each other and with themselves."));
+  keys.push_back(choice("contact.friction_model", {"implicit", "gast15"})
+                     .by_default("\"implicit\"")
+                     .says("Friction, of obstacles and bodies, as a part of each step's solution, so that what should "
+                           "stick sticks; or by the rules of OPT §5 after it, for comparison."));
   keys.push_back(
       quantity("contact.stiffness", Dimension::Pressure)
           .within(positive)
@@ -438,6 +443,35 @@ void add_obstacles(std::vector<Key>& keys) {
           .by_default("\"resolve\"")
           .says("Vertices that start inside an obstacle: moved to its surface, said in the log; or an "
                 "error."));
+}
+
+void add_loads(std::vector<Key>& keys) {
+  const std::string path = "body[].load[]";
+  keys.push_back(entry("body[].load", Type::TableList)
+                     .says("Forces on a part of the body, each with its own `[[body.load]]`. The words of one load add up."));
+  keys.push_back(text(path + ".name").says("For messages and `--set`."));
+  keys.push_back(table(path + ".where").required().short_for("region").says("On which vertices; a traction or a "
+                                                                            "pressure acts on the surface between them."));
+  add_selection(keys, path + ".where");
+  keys.push_back(vector(path + ".force", Dimension::Force).says("In all, spread evenly over the surface."));
+  keys.push_back(vector(path + ".traction", Dimension::Pressure).says("Force per area at rest, in a fixed direction."));
+  keys.push_back(quantity(path + ".pressure", Dimension::Pressure)
+                     .says("Against the surface as it is; negative: it pulls."));
+  keys.push_back(vector(path + ".torque", Dimension::Torque).says("In all, about the middle of the vertices as they are."));
+  keys.push_back(table(path + ".script").says("A factor that changes with time, linear between keys."));
+  keys.push_back(entry(path + ".script.times", Type::QuantityList, Dimension::Time)
+                     .within(at_least_zero)
+                     .required()
+                     .says("Ascending times of the keys."));
+  keys.push_back(entry(path + ".script.factor", Type::QuantityList, Dimension::Number).required().says("One per time."));
+  keys.push_back(choice(path + ".script.after", after_words)
+                     .by_default("\"hold\"")
+                     .says("After the last key: stay, go on with the last slope, start again, run back and forth."));
+  keys.push_back(quantity(path + ".begin", Dimension::Time)
+                     .within(at_least_zero)
+                     .by_default("0.0")
+                     .says("Nothing acts before this time; the times of the script count from it."));
+  keys.push_back(quantity(path + ".end", Dimension::Time).within(positive).says("Nothing acts after this time."));
 }
 
 void add_body(std::vector<Key>& keys) {
@@ -460,7 +494,9 @@ void add_body(std::vector<Key>& keys) {
       quantity("body[].edge", Dimension::Length)
           .within(positive)
           .says("Wanted edge length of the elements, after the transform. Default: 1/12 of the largest "
-                "extent. Volume meshes and lattices are taken as they are."));
+                "extent, or a third of what is across the thinnest part if that is less (but not more than "
+                "about "
+                "50000 cells). Volume meshes and lattices are taken as they are."));
   keys.push_back(table("body[].transform").says("Applied to the shape in the order of its keys."));
   keys.push_back(
       quantity("body[].transform.fit", Dimension::Length)
@@ -538,9 +574,14 @@ void add_body(std::vector<Key>& keys) {
                      .within({0, 2147483647, false, false})
                      .by_default("1")
                      .says("Of the random turns."));
+  keys.push_back(
+      boolean("body[].contact")
+          .by_default("true")
+          .says("Whether it touches other bodies (OPT §5.3); both must say so. Bodies that may touch are "
+                "solved together, which costs a little even if they never meet."));
   keys.push_back(boolean("body[].self_contact")
                      .by_default("false")
-                     .says("true: touches itself and every other body that says so (OPT §5.3)."));
+                     .says("Whether it touches itself, as when it folds."));
   keys.push_back(
       entry("body[].color", Type::Color).says("In pictures. Default: one per body from a palette."));
   keys.push_back(entry("body[].handle", Type::TableList)
@@ -560,6 +601,7 @@ void add_body(std::vector<Key>& keys) {
   keys.push_back(quantity("body[].handle[].release", Dimension::Time)
                      .within(positive)
                      .says("The vertices are free from this time on."));
+  add_loads(keys);
 }
 
 void add_liquid(std::vector<Key>& keys) {
@@ -603,7 +645,9 @@ void add_liquid(std::vector<Key>& keys) {
   keys.push_back(quantity("liquid.tolerance", Dimension::Velocity)
                      .within(positive)
                      .by_default("1e-6")
-                     .says("Of the pressure: largest net flow out of a cell, per area of a face, that may remain."));
+                     .says("Of the pressure: largest net flow out of a cell, per area of a face, that may "
+                           "remain. Less where "
+                           "less happens: a thousandth of what gravity, motion and walls do in a substep."));
   keys.push_back(table("liquid.domain")
                      .says("Particles beyond are removed, and their number is told. Default: around everything, with "
                            "a margin."));
@@ -654,9 +698,16 @@ std::vector<Key> make_schema() {
                      .within(positive)
                      .says("Frames written per simulated second. Default: one per step."));
   keys.push_back(
-      choice("time.scheme", {"backward-euler", "bdf-2", "trapezoid"})
+      choice("time.scheme", {"backward-euler", "bdf-2", "trapezoid", "static"})
           .by_default("\"backward-euler\"")
-          .says("The time scheme: robust and damping; second order; second order and energy-keeping."));
+          .says("The time scheme: of first order, robust and damping; of second order, damping less; of second "
+                "order, and as good as free of damping but for `dissipation`; no inertia at all: every step ends in "
+                "equilibrium with the loads and scripts of its time."));
+  keys.push_back(number("time.dissipation")
+                     .within(unit_interval)
+                     .by_default("0.2")
+                     .says("With `trapezoid`: the part of the fastest oscillations' amplitude that a step takes. 0 keeps "
+                           "all energy of small vibrations, but may gain some where bodies turn fast or touch."));
 
   keys.push_back(table("solver").by_default("{}").says("How each step is solved. Rarely needed."));
   keys.push_back(choice("solver.method", method_names())

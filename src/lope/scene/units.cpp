@@ -19,7 +19,7 @@ struct DimensionRow {
   Exponents exponents;
 };
 
-const std::array<DimensionRow, 12> dimensions{{
+const std::array<DimensionRow, 13> dimensions{{
     {{"a number", "", R"("50 %")"}, {0, 0, 0, 0}},
     {{"a length", "m", R"("10 cm", "0.1 mm")"}, {1, 0, 0, 0}},
     {{"a time", "s", R"("25 ms", "1/24 s")"}, {0, 0, 1, 0}},
@@ -32,6 +32,7 @@ const std::array<DimensionRow, 12> dimensions{{
     {{"a density", "kg/m^3", R"("1000 kg/m^3", "1 g/cm^3")"}, {-3, 1, 0, 0}},
     {{"a pressure", "Pa", R"("0.5 MPa", "10 kPa")"}, {-1, 1, -2, 0}},
     {{"a force", "N", R"("2 N", "1 mN")"}, {1, 1, -2, 0}},
+    {{"a torque", "N*m", R"("2 N*m", "5 mN*m")"}, {2, 1, -2, 0}},
 }};
 
 const DimensionRow& row(Dimension dimension) { return dimensions[static_cast<std::size_t>(dimension)]; }

@@ -24,6 +24,7 @@ enum class Dimension {
   Density,
   Pressure,
   Force,
+  Torque,
 };
 
 // How a dimension is spoken of in messages and in the reference page.

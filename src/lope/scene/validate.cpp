@@ -76,6 +76,10 @@ void arrange_table(Value& value, const std::string& schema_path) {
   }
 }
 
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
 // Validates one tree; recursive over tables.
 class Validator {
  public:
@@ -127,7 +131,7 @@ class Validator {
         if (!is_word(value, key)) check_vector(value, key, path);
         break;
       case Type::Text:
-        if (value.kind != ValueKind::Text) wrong_kind(value, key, path);
+        check_text(value, key, path);
         break;
       case Type::Choice:
         check_choice(value, key, path);
@@ -217,6 +221,15 @@ class Validator {
                                   did_you_mean(word, key.choices), expectation(key)));
     }
     value.text = *found;
+  }
+
+  void check_text(const Value& value, const Key& key, const std::string& path) {
+    if (value.kind != ValueKind::Text) return wrong_kind(value, key, path);
+    if (key.name() == "name") {
+      if (const std::string fault = name_fault(value.text); !fault.empty()) complain(value, path, fault);
+    } else if (key.path != "scene.description" && has_control(value.text)) {
+      complain(value, path, "has characters that no file name has (line breaks, NUL, …)");
+    }
   }
 
   void check_color(Value& value, const Key& key, const std::string& path) {
@@ -459,6 +472,20 @@ Expected<void> validate(Value& root) {
   Validator(problems).table(root, "", "");
   if (problems.empty()) return {};
   return tl::unexpected<Error>(problems.error());
+}
+
+std::string name_fault(std::string_view name) {
+  constexpr std::size_t longest = 100;  // bytes; file systems take 255, and endings are added
+  if (name.empty()) return "is empty; a name is part of file names";
+  if (name.size() > longest) {
+    return fmt::format("has {} bytes; a name is part of file names and has at most {}", name.size(), longest);
+  }
+  const bool separates = name.find_first_of("/\\") != std::string_view::npos;
+  if (separates || has_control(name) || name.front() == '.' || name.front() == ' ' || name.back() == ' ') {
+    return "is part of file names: no '/', '\\', line breaks or other control characters, no '.' or blank at "
+           "its beginning, no blank at its end";
+  }
+  return "";
 }
 
 void arrange(Value& root) { arrange_table(root, ""); }

@@ -5,9 +5,13 @@
 #include <lope/scene/document.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lope::scene {
+
+// No run has more steps.
+inline constexpr double most_steps = 1e9;
 
 // How many problems are told at once.
 inline constexpr int most_errors_told = 8;
@@ -35,6 +39,9 @@ Expected<void> apply_override(Value& root, const std::string& assignment);
 // are filled in (and marked so), keys come in the order of the schema. Fails with every problem found, up to
 // most_errors_told, each "file:line:column: key.path: what is wrong, what is legal".
 Expected<void> validate(Value& root);
+
+// What is wrong with the name of a scene, a body, …, which becomes part of file names; empty: nothing.
+std::string name_fault(std::string_view name);
 
 // Puts the keys of a validated tree, and of what was added to it, into the order of the schema.
 void arrange(Value& root);

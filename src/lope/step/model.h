@@ -9,6 +9,7 @@
 #include <lope/matter/liquid/liquid.h>
 #include <lope/optimize/methods.h>
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -16,7 +17,12 @@
 
 namespace lope::step {
 
-enum class Scheme { BackwardEuler, Bdf2, Trapezoid };
+enum class Scheme {
+  BackwardEuler,
+  Bdf2,
+  Trapezoid,
+  Static,  // no inertia: every step ends in equilibrium with the loads and scripts of its time
+};
 
 // A set of vertices that follows a script instead of the equations of motion, from `begin` until `end`
 // (released).
@@ -25,6 +31,24 @@ struct Handle {
   geometry::Motion motion;
   double begin = 0;
   double end = std::numeric_limits<double>::infinity();
+  std::string name = {};
+};
+
+// Forces on a set of vertices, times a factor that may change with time; several kinds add up (step/loads.h).
+struct Load {
+  std::string name;
+  std::vector<int> vertices;
+  Vec3 force = Vec3::Zero();     // in all, newtons
+  Vec3 traction = Vec3::Zero();  // per area at rest, pascals
+  double pressure = 0;           // against the surface as it is, pascals
+  Vec3 torque = Vec3::Zero();    // in all, about the middle of the vertices as they are, newton metres
+  geometry::Curve<double> factor;  // of time since `begin`; without keys: 1
+  double begin = 0;
+  double end = std::numeric_limits<double>::infinity();
+  // Filled by spread().
+  std::vector<double> share;               // per vertex; 1 in all
+  std::vector<std::array<int, 3>> faces;   // of the surface, outward (2D: edges, third vertex −1)
+  double total_area = 0;                   // at rest, m² (2D: per metre of depth)
 };
 
 // An elastic body. dimension 3: the mesh's tetrahedra are the elements; 2: its triangles (z = 0), per metre
@@ -39,9 +63,11 @@ struct SolidBody {
   std::vector<Vec3> initial_positions;      // empty: the rest shape
   std::vector<Vec3> initial_velocities;     // empty: at rest
   std::vector<Handle> handles;              // a vertex belongs to at most one at any time
+  std::vector<Load> loads;
   double mass_damping = 0;                  // 1/s
   double stiffness_damping = 0;             // s, lagged Rayleigh (OPT §4.2)
-  bool self_contact = false;                // touches itself and every other body that says so
+  bool touches_others = true;               // touches every other body that says so
+  bool self_contact = false;                // touches itself
 };
 
 // A rigid, scripted shape that bodies cannot enter.
@@ -62,6 +88,12 @@ struct Obstacle {
   geometry::Bounds extent;  // of the shape at time 0, that of a container too; infinite where it has no end
 
   geometry::RigidPose pose(double time) const { return motion.pose(time > begin ? time - begin : 0); }
+};
+
+// How friction is reckoned, everywhere in the model.
+enum class FrictionModel {
+  Implicit,  // a potential in the same minimisation (matter/contact/friction_potential.h): what should stick, sticks
+  Gast15,    // OPT's rules, which change velocities after it (matter/contact/friction.h), for comparison
 };
 
 // Bodies against themselves and each other (OPT §5.3).
@@ -97,9 +129,11 @@ struct Model {
   std::optional<Liquid> liquid;
   std::vector<Obstacle> obstacles;
   BodyContact body_contact;
+  FrictionModel friction_model = FrictionModel::Implicit;
   Vec3 gravity = Vec3(0, -9.81, 0);
   double step = 0.025;  // h, seconds
   Scheme scheme = Scheme::BackwardEuler;
+  double dissipation = 0;  // of the trapezoid (time_scheme.h), 0 … 1
   SolverChoice solver;
 };
 

@@ -4,18 +4,45 @@
 #include <lope/geometry/rigid_fit.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/contact/friction.h>
+#include <lope/matter/contact/friction_potential.h>
 #include <lope/matter/contact/obstacle_penalty.h>
 #include <lope/matter/contact/self_contact.h>
 #include <lope/matter/island_objective.h>
 #include <lope/optimize/methods.h>
+#include <lope/optimize/stopping.h>
+#include <lope/step/loads.h>
 #include <lope/step/simulation.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include <Eigen/Geometry>
+
 namespace lope::step {
 namespace {
+
+// What sticks creeps more slowly than this fraction of the smallest body's size per second.
+constexpr double creep_speed = 1e-4;
+// … or, while its body slides elsewhere, than this part of the fastest contact's way.
+constexpr double creep_of_slide = 0.01;
+
+// Minimisations in which what they hold fixed, the normal forces of friction among it, must settle.
+constexpr int most_rounds = 20;
+
+// From this round on forces are renewed by half.
+constexpr int patient_rounds = 4;
+
+// Of the square of the highest frequency: the weight per mass with which an equilibrium is held where the last round
+// left it, so that it is unique although nothing holds a body. Rounds take it away again: each leaves the part w/(ω² + w)
+// of the error in a mode of frequency ω.
+constexpr double holding = 1e-10;
+
+// Of the energies at hand: less is what a scheme of second order gains and loses by turns.
+constexpr double least_gain = 0.02;
+
+// A body that goes farther than this many times its size in search of an equilibrium has none.
+constexpr double too_far = 100;
 
 // Times are compared with this slack (a fraction of the step), so that "release at 1 s" is not decided by
 // rounding.
@@ -66,6 +93,18 @@ std::unique_ptr<matter::StepObjective> make_objective(const SolidBody& solid) {
   return matter::make_solid_objective(description);
 }
 
+// About the square of the highest frequency of a body, 1/s²: a node with its one-ring clamped, K ~ ξℓ/r with r the
+// distance of nodes.
+double squared_frequency(const matter::StepObjective& objective) {
+  const optimize::CharacteristicScales& scales = objective.scales();
+  const double distance =
+      scales.length / std::pow(static_cast<double>(scales.per_block.size()), 1.0 / objective.dimension());
+  double largest = 0;
+  for (std::size_t i = 0; i < scales.per_block.size(); ++i)
+    largest = std::max(largest, scales.per_block[i] / (distance * objective.masses()[i]));
+  return largest;
+}
+
 }  // namespace
 
 // A body in the step that is being taken.
@@ -75,12 +114,15 @@ struct Simulation::Body {
   Scheme scheme = Scheme::BackwardEuler;
   std::vector<std::uint8_t> fixed;
   std::vector<double> scripted_x;     // positions at the end of the step where fixed
+  std::vector<double> unforced;       // xₙ + h vₙ
+  std::vector<double> outside;        // forces from outside, but for gravity unless Static; empty: none
   std::span<const double> start_a;    // accelerations at its beginning: the state's, or released_a
   std::vector<double> released_a;
   std::vector<std::pair<std::size_t, std::vector<double>>>
       taken;                          // handles that take hold, and their anchors
   StepEnd end;                        // becomes the state when the step is accepted
   std::vector<double> contact_force;  // of the last step, interleaved, newtons
+  std::vector<double> carried;        // velocities of the obstacles where they touch, in the last step
   bool led_to_state = false;          // all of this belongs to the step that led to the state
   std::vector<double> work;
 
@@ -93,6 +135,8 @@ struct Simulation::Island {
   std::vector<std::size_t> bodies;
   std::unique_ptr<matter::ObstaclePenalty> penalty;
   std::unique_ptr<matter::SelfContact> self_contact;
+  std::unique_ptr<matter::FrictionPotential> friction;  // none: nothing rubs, or OPT's rules do
+  std::vector<matter::Contact> contacts;                // with friction: at the end of the step that is being taken
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer;
@@ -108,6 +152,7 @@ struct Simulation::Past {
   std::int64_t step = 0;
   double previous_h = 0;
   std::vector<optimize::KeptModelPtr> kept;
+  std::vector<std::vector<matter::Contact>> contacts;
 };
 
 // The obstacles of the step that is being taken, by kind; `number`: their places in the model.
@@ -192,7 +237,7 @@ void Simulation::make_islands() {
     const SolidBody& solid = model_.solids[i];
     const auto touches = [&](const auto& island) {
       const SolidBody& other = model_.solids[island->bodies.front()];
-      return solid.self_contact && other.self_contact && solid.dimension == other.dimension;
+      return solid.touches_others && other.touches_others && solid.dimension == other.dimension;
     };
     auto island = std::find_if(islands_.begin(), islands_.end(), touches);
     if (island == islands_.end()) island = islands_.insert(island, std::make_unique<Island>());
@@ -200,7 +245,7 @@ void Simulation::make_islands() {
   }
   for (auto& island : islands_) {
     island->objective = bodies_[island->bodies.front()]->objective.get();
-    const bool touching = model_.solids[island->bodies.front()].self_contact;
+    const bool touching = island->bodies.size() > 1 || model_.solids[island->bodies.front()].self_contact;
     if (!touching && model_.obstacles.empty()) continue;
     std::vector<matter::StepObjective*> parts;
     std::vector<double> stiffness;
@@ -224,8 +269,16 @@ void Simulation::make_islands() {
       island->self_contact = make_self_contact(island->bodies);
       island->joint->add(*island->self_contact);
     }
+    const auto rubs = [](const Obstacle& o) { return o.friction > 0; };
+    if (model_.friction_model == FrictionModel::Implicit &&
+        ((touching && model_.body_contact.friction > 0) ||
+         std::any_of(model_.obstacles.begin(), model_.obstacles.end(), rubs))) {
+      island->friction = std::make_unique<matter::FrictionPotential>(island->objective->block_size());
+      island->joint->add(*island->friction);
+    }
   }
   state_.kept.resize(islands_.size());
+  state_.contacts.resize(islands_.size());
   use_method(model_.solver.method);
 }
 
@@ -241,7 +294,7 @@ std::unique_ptr<matter::SelfContact> Simulation::make_self_contact(
       const double young = m.mu * (3 * m.lambda + 2 * m.mu) / (m.lambda + m.mu);
       stiffness = std::max(stiffness, matter::default_self_contact_stiffness(young));
     }
-    parts.push_back({&solid.mesh, stiffness, true});
+    parts.push_back({&solid.mesh, stiffness, solid.self_contact});
     length = std::min(length, bodies_[i]->objective->scales().length);
   }
   return matter::make_self_contact(model_.solids[members.front()].dimension, parts, length);
@@ -285,8 +338,10 @@ void Simulation::free_acceleration(std::size_t body, std::span<const double> x, 
   const auto d = static_cast<std::size_t>(objective.dimension());
   objective.move_to(x);
   objective.potential_gradient(force);
+  std::vector<double> outside(a.size(), 0.0);
+  add_loads(model_.solids[body], x, state_.time, outside);
   for (std::size_t k = 0; k < a.size(); ++k) {
-    a[k] = model_.gravity[static_cast<Eigen::Index>(k % d)] - force[k] / objective.masses()[k / d];
+    a[k] = model_.gravity[static_cast<Eigen::Index>(k % d)] + (outside[k] - force[k]) / objective.masses()[k / d];
   }
 }
 
@@ -308,6 +363,13 @@ Expected<void> Simulation::check_fit(const State& state) const {
     if (kept && (kept->point.size() != islands_[k]->objective->size() || !islands_[k]->fits(kept->choices))) {
       return input_error("the solver's model of the bodies from '{}' on has another size in the saved state",
                          model_.solids[islands_[k]->bodies.front()].name);
+    }
+  }
+  for (std::size_t k = 0; k < std::min(state.contacts.size(), islands_.size()); ++k) {
+    const optimize::Objective& objective = *islands_[k]->objective;
+    if (!matter::fits(state.contacts[k], objective.size() / static_cast<std::size_t>(objective.block_size()),
+                      model_.obstacles.size())) {
+      return input_error("the saved state has contacts of vertices or obstacles that the scene does not have");
     }
   }
   return {};
@@ -343,6 +405,7 @@ Expected<void> Simulation::restore(State state) {
   if (const auto fits = check_fit(state); !fits) return fits;
   state_ = std::move(state);
   if (state_.kept.size() != islands_.size()) state_.kept.assign(islands_.size(), nullptr);
+  if (state_.contacts.size() != islands_.size()) state_.contacts.assign(islands_.size(), {});
   forget_last_step();
   return {};
 }
@@ -364,6 +427,7 @@ bool Simulation::take_back() {
   state_.step = past_->step;
   state_.previous_h = past_->previous_h;
   state_.kept = std::move(past_->kept);
+  state_.contacts = std::move(past_->contacts);
   state_.liquid.swap(other_liquid_);
   forget_last_step();
   return true;
@@ -371,7 +435,7 @@ bool Simulation::take_back() {
 
 // Sets the fixed mask, the scripted positions, x̂ and the damping targets for a step of length h. State stays
 // as it is.
-void Simulation::prepare(std::size_t index, double h) {
+void Simulation::prepare(std::size_t index, double h, bool falls_back) {
   const SolidBody& solid = model_.solids[index];
   const BodyState& now = state_.bodies[index];
   Body& body = *bodies_[index];
@@ -395,12 +459,36 @@ void Simulation::prepare(std::size_t index, double h) {
     }
   }
   const bool same_h = state_.step > 0 && std::abs(h - state_.previous_h) <= 1e-12 * h;
-  body.scheme = effective_scheme(model_.scheme, same_h);
+  body.scheme = falls_back ? Scheme::BackwardEuler : effective_scheme(model_.scheme, same_h);
   body.start_a = start_accelerations(index);
+  body.unforced.resize(now.x.size());
+  linalg::add_scaled(now.x, h, now.v, body.unforced);
   const std::span<const double> gravity(model_.gravity.data(), static_cast<std::size_t>(d));
-  scheme_terms(body.scheme, h, now, body.start_a, gravity, body.terms);
-  body.objective->begin_step({body.terms.inertia, body.terms.target, body.terms.damping,
-                              body.terms.damping_target, now.x, body.fixed});
+  scheme_terms(body.scheme, h, now, body.start_a, gravity, body.terms, model_.dissipation);
+  if (body.scheme == Scheme::Static) body.terms.inertia = holding * squared_frequency(*body.objective);
+  apply_loads(index, now.x, end);
+  begin_objective(index);
+}
+
+// The forces from outside at a time, with the body's nodes at x.
+void Simulation::apply_loads(std::size_t index, std::span<const double> x, double time) {
+  const SolidBody& solid = model_.solids[index];
+  Body& body = *bodies_[index];
+  const bool equilibrium = model_.scheme == Scheme::Static;
+  if (solid.loads.empty() && !equilibrium) return;
+  body.outside.assign(x.size(), 0.0);
+  add_loads(solid, x, time, body.outside);
+  const auto d = static_cast<std::size_t>(solid.dimension);
+  for (std::size_t k = 0; k < x.size() && equilibrium; ++k)
+    body.outside[k] += body.objective->masses()[k / d] * model_.gravity[static_cast<Eigen::Index>(k % d)];
+}
+
+void Simulation::begin_objective(std::size_t index) {
+  Body& body = *bodies_[index];
+  const bool equilibrium = model_.scheme == Scheme::Static;
+  body.objective->begin_step({body.terms.inertia, body.terms.target, equilibrium ? 0 : body.terms.damping,
+                              body.terms.damping_target, state_.bodies[index].x, body.fixed, body.outside,
+                              body.unforced});
 }
 
 // Where the vertices of a handle were when it took hold: now, if it does so in this step.
@@ -510,10 +598,10 @@ std::vector<double> Simulation::initial_guess(Island& island, double h) {
   return best;
 }
 
-Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
+Simulation::StepProblem Simulation::step_problem(std::size_t index, double h, bool falls_back) {
   Island& island = *islands_[index];
   past_.reset();
-  for (const std::size_t i : island.bodies) prepare(i, h);
+  for (const std::size_t i : island.bodies) prepare(i, h, falls_back);
   move_obstacles(h);
   if (island.joint) island.joint->begin_step(obstacles_->constraints.obstacles);
   if (island.penalty)
@@ -521,6 +609,12 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h) {
   std::vector<double> reference;
   for (const std::size_t i : island.bodies) {
     reference.insert(reference.end(), state_.bodies[i].x.begin(), state_.bodies[i].x.end());
+  }
+  if (island.friction) {
+    std::vector<double> expected;
+    for (const std::size_t i : island.bodies)
+      expected.insert(expected.end(), bodies_[i]->unforced.begin(), bodies_[i]->unforced.end());
+    set_friction(island, state_.contacts[index], expected, h);
   }
   return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
@@ -576,16 +670,58 @@ StepReport Simulation::advance(double h) {
   return step;
 }
 
-// Where one island goes in a step of length h; false: nowhere, and the step is over.
+// Where one island goes in a step of length h; false: nowhere, and the step is over. The schemes of second order can gain
+// energy where a body is stopped within a step; such a step is taken again with backward Euler, which never does.
 bool Simulation::solve(std::size_t index, double h, optimize::MinimizerOptions& options,
                        IslandReport& result) {
+  if (!solve_once(index, h, options, result)) return false;
+  const bool second_order = model_.scheme == Scheme::Bdf2 || model_.scheme == Scheme::Trapezoid;
+  if (!second_order || !islands_[index]->joint || !gained_energy(*islands_[index], h)) return true;
+  optimize::MinimizerSummary first = std::move(result.solve);
+  result = {};
+  result.fell_back = true;
+  const bool solved = solve_once(index, h, options, result);
+  first.append(result.solve);
+  result.solve = std::move(first);
+  return solved;
+}
+
+// Whether the island has more energy at the end of the step than at its beginning, but for what moving obstacles did. Not known,
+// and taken for false, where handles or loads do work.
+bool Simulation::gained_energy(const Island& island, double h) {
+  double before = 0, after = 0, scale = 0, work = 0;
+  for (const std::size_t i : island.bodies) {
+    Body& body = *bodies_[i];
+    if (std::find(body.fixed.begin(), body.fixed.end(), 1) != body.fixed.end() || !body.outside.empty()) return false;
+    const BodyState& now = state_.bodies[i];
+    const int d = model_.solids[i].dimension;
+    const auto masses = body.objective->masses();
+    double lifted = 0;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      before += 0.5 * masses[k] * node(now.v, k, d).squaredNorm();
+      after += 0.5 * masses[k] * node(body.end.v, k, d).squaredNorm();
+      lifted -= masses[k] * model_.gravity.dot(node(body.end.x, k, d) - node(now.x, k, d));
+      work += h * node(body.contact_force, k, d).dot(node(body.carried, k, d));
+    }
+    body.objective->move_to(body.end.x);
+    const double strained = body.objective->potential();
+    body.objective->move_to(now.x);
+    before += body.objective->potential();
+    after += lifted + strained;
+    scale += std::abs(lifted) + strained;
+  }
+  return after > before + work + least_gain * (before + scale);
+}
+
+bool Simulation::solve_once(std::size_t index, double h, optimize::MinimizerOptions& options,
+                            IslandReport& result) {
   Island& island = *islands_[index];
-  StepProblem problem = step_problem(index, h);
+  StepProblem problem = step_problem(index, h, result.fell_back);
   result.bodies = island.bodies;
   options.reference = problem.reference;
   island.minimizer->recall(problem.objective, keeps_weights(island, h) ? state_.kept[index] : nullptr);
   optimize::MinimizerSummary& summary = result.solve;
-  summary = island.minimizer->minimize(problem.objective, problem.start, options);
+  summary = minimize(index, problem, h, options, result.contact);
   if (summary.outcome == optimize::Outcome::Failed || summary.outcome == optimize::Outcome::Interrupted)
     return false;
   if (!linalg::all_finite(problem.start)) {
@@ -607,9 +743,14 @@ bool Simulation::solve(std::size_t index, double h, optimize::MinimizerOptions& 
 
 // What the islands and the liquid found becomes the state, and the state what take_back() returns to.
 void Simulation::commit(const StepReport& step) {
-  past_ = std::make_unique<Past>(Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept)});
+  past_ = std::make_unique<Past>(
+      Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts)});
   state_.kept.clear();
-  for (const auto& island : islands_) state_.kept.push_back(island->minimizer->kept());
+  state_.contacts.clear();
+  for (const auto& island : islands_) {
+    state_.kept.push_back(island->minimizer->kept());
+    state_.contacts.push_back(std::move(island->contacts));
+  }
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     step::commit(state_.bodies[i], bodies_[i]->end);
     bodies_[i]->swap_anchors(state_.bodies[i]);
@@ -621,83 +762,255 @@ void Simulation::commit(const StepReport& step) {
   state_.previous_h = step.h;
 }
 
-// Friction and what the contacts did, at the solution x (OPT §5.1–5.3): every contact in turn changes the
-// velocities that the one before left.
-void Simulation::finish_contacts(Island& island, std::span<const double> x, double h, ContactReport& report) {
-  matter::IslandObjective& joint = *island.joint;
-  const int d = joint.block_size();
-  for (const std::size_t i : island.bodies) {
-    std::fill(bodies_[i]->contact_force.begin(), bodies_[i]->contact_force.end(), 0.0);
-  }
-  report.obstacle_force.assign(model_.obstacles.size(), Vec3::Zero());
-  const auto press = [&](int node_of_island, const matter::Obstacle& obstacle, std::size_t number,
-                         const Vec3& n, double force) {
-    const std::size_t b = joint.body_of(static_cast<std::size_t>(node_of_island));
-    Body& body = *bodies_[island.bodies[b]];
-    const std::size_t i = static_cast<std::size_t>(node_of_island) - joint.first_node(b);
-    const Vec3 carried =
-        geometry::carried_velocity(obstacle.before, obstacle.after, h, node(body.end.x, i, d));
-    const Vec3 v = matter::slide(node(body.end.v, i, d), carried, n, force, body.objective->masses()[i],
-                                 obstacle.friction, h);
-    for (int c = 0; c < d; ++c) {
-      const std::size_t k = i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c);
-      body.end.v[k] = v[c];
-      body.contact_force[k] += force * n[c];
+// The minimisation of one island's step. What it holds fixed, the normal forces of implicit friction and what an
+// equilibrium takes from where the bodies are, is renewed afterwards, and the minimisation goes on, until it passes the
+// stopping test where it starts.
+optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& problem, double h,
+                                                const optimize::MinimizerOptions& options, ContactReport& report) {
+  Island& island = *islands_[index];
+  optimize::MinimizerSummary all = island.minimizer->minimize(problem.objective, problem.start, options);
+  const bool equilibrium = model_.scheme == Scheme::Static;
+  if (!island.friction && !equilibrium) return all;
+  for (report.rounds = 1; all.converged(); ++report.rounds) {
+    if (equilibrium && !renew_equilibrium(island, problem.start, state_.time + h)) {
+      all.outcome = optimize::Outcome::Failed;
+      all.reason = "there is no equilibrium: nothing holds the body";
+      break;
     }
-    report.obstacle_force[number] += force * n;
-    ++report.obstacle_pairs;
-  };
+    if (!renew_friction(island, problem.start, h, report.rounds) && !equilibrium) break;
+    if (report.rounds == most_rounds) {
+      all.outcome = optimize::Outcome::IterationLimit;
+      all.reason = fmt::format("the forces of friction or loads that follow the body have not settled in {} rounds",
+                               most_rounds);
+      break;
+    }
+    const optimize::MinimizerSummary next =
+        island.minimizer->minimize(problem.objective, problem.start, options);
+    all.append(next);
+    const optimize::Iteration& first = next.history.front();
+    if (first.measure <= first.tolerance) break;
+  }
+  return all;
+}
 
+// The contacts at x, and friction with their forces. False: nothing rubs, and nothing did. Forces that come and go from
+// round to round are renewed by half.
+bool Simulation::renew_friction(Island& island, std::span<const double> x, double h, int round) {
+  if (!island.friction) return false;
+  std::vector<matter::Contact> found = contacts_at(island, x);
+  if (round >= patient_rounds) found = matter::halfway(island.contacts, found);
+  island.contacts = std::move(found);
+  const bool rubbed = !island.friction->contacts().empty();
+  set_friction(island, island.contacts, x, h);
+  return rubbed || !island.friction->contacts().empty();
+}
+
+// Loads that follow the bodies to x, and inertia that holds them there. False: a body went too far to be held by
+// anything.
+bool Simulation::renew_equilibrium(Island& island, std::span<const double> x, double time) {
+  for (const std::size_t i : island.bodies) {
+    Body& body = *bodies_[i];
+    const std::span<const double> own = x.first(body.objective->size());
+    x = x.subspan(own.size());
+    std::vector<double> moved(own.size());
+    linalg::add_scaled(own, -1, state_.bodies[i].x, moved);
+    if (linalg::max_block_norm(moved, body.objective->block_size()) > too_far * body.objective->scales().length)
+      return false;
+    body.terms.target.assign(own.begin(), own.end());
+    apply_loads(i, own, time);
+    begin_objective(i);
+  }
+  return true;
+}
+
+// What touches at x, in a fixed order.
+std::vector<matter::Contact> Simulation::contacts_at(Island& island, std::span<const double> x) const {
+  std::vector<matter::Contact> result;
+  matter::IslandObjective& joint = *island.joint;
   joint.move_to(x);
   joint.begin_iteration();
   for (const matter::ActivePair& pair : joint.constraints().active()) {
-    const auto k = static_cast<std::size_t>(pair.obstacle);
-    press(pair.node, obstacles_->constraints.obstacles[k], obstacles_->constraints.number[k], pair.normal,
-          pair.force);
+    const std::size_t number = obstacles_->constraints.number[static_cast<std::size_t>(pair.obstacle)];
+    result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), pair.normal, pair.force});
   }
-  if (island.self_contact) finish_self_contact(island, h, report);
+  if (island.self_contact) {
+    for (const matter::SelfContactPair& pair : island.self_contact->pairs()) {
+      matter::Contact& contact = result.emplace_back();
+      contact.node = pair.node;
+      for (std::size_t k = 0; k < 4; ++k) contact.weight[k] = -pair.weight[k];
+      contact.normal = pair.normal;
+      contact.force = pair.force;
+    }
+  }
+  if (!island.penalty) return result;
+  for (const matter::ObstaclePenalty::Pair& pair : island.penalty->pairs()) {
+    const std::size_t number = obstacles_->penalties.number[static_cast<std::size_t>(pair.obstacle)];
+    const Vec3 force = pair.force();
+    const double size = force.norm();
+    if (size > 0) result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), force / size, size});
+  }
+  return result;
+}
+
+double Simulation::friction_of(const matter::Contact& contact) const {
+  return contact.obstacle < 0 ? model_.body_contact.friction
+                              : model_.obstacles[static_cast<std::size_t>(contact.obstacle)].friction;
+}
+
+// Friction for the contacts as they were at x. What sticks while other contacts of its body slide may creep by a part of
+// their way: a sharper kink would cost many iterations at impacts and tell no more.
+void Simulation::set_friction(Island& island, std::span<const matter::Contact> contacts, std::span<const double> x,
+                              double h) const {
+  std::vector<matter::FrictionContact> rubbing;
+  std::vector<double> longest(island.bodies.size(), 0.0);
+  const auto body_of = [&](const matter::FrictionContact& contact) {
+    return island.joint->body_of(static_cast<std::size_t>(contact.node[0]));
+  };
+  for (const matter::Contact& contact : contacts) {
+    if (!(friction_of(contact) * contact.force > 0)) continue;
+    const matter::FrictionContact& made = rubbing.emplace_back(sliding(island, contact, x, h));
+    double& way = longest[body_of(made)];
+    way = std::max(way, island.friction->slide(x, made).norm());
+  }
+  const double w = bodies_[island.bodies.front()]->terms.damping;  // the same for all
+  const double least = creep_speed * island.objective->scales().length / w;
+  for (matter::FrictionContact& contact : rubbing)
+    contact.creep = std::max(least, creep_of_slide * longest[body_of(contact)]);
+  island.friction->set(std::move(rubbing));
+}
+
+matter::FrictionContact Simulation::sliding(const Island& island, const matter::Contact& contact,
+                                            std::span<const double> x, double h) const {
+  const int d = island.objective->block_size();
+  matter::FrictionContact result{contact.node, contact.weight, contact.normal,
+                                 friction_of(contact) * contact.force, Vec3::Zero(), 0};
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (contact.weight[k] == 0) continue;
+    const auto number = static_cast<std::size_t>(contact.node[k]);
+    const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
+    const Body& body = *bodies_[island.bodies[b]];
+    Vec3 still = node(body.terms.damping_target, i, d);
+    if (body.fixed[i]) {  // its velocity is that of its script
+      const Vec3 end = node(body.scripted_x, i, d);
+      still = end - (end - node(state_.bodies[island.bodies[b]].x, i, d)) / (h * body.terms.damping);
+    }
+    if (contact.obstacle >= 0) still += carried_by(contact, h, node(x, number, d)) / body.terms.damping;
+    result.rest += contact.weight[k] * still;
+  }
+  return result;
+}
+
+// What the contacts did, at the solution x.
+void Simulation::finish_contacts(Island& island, std::span<const double> x, double h, ContactReport& report) {
+  matter::IslandObjective& joint = *island.joint;
+  const auto d = static_cast<std::size_t>(joint.block_size());
+  for (const std::size_t i : island.bodies) {
+    std::fill(bodies_[i]->contact_force.begin(), bodies_[i]->contact_force.end(), 0.0);
+    bodies_[i]->carried.assign(bodies_[i]->contact_force.size(), 0.0);
+  }
+  report.obstacle_force.assign(model_.obstacles.size(), Vec3::Zero());
+  const auto push = [&](const std::array<int, 4>& nodes, const std::array<double, 4>& weight, const Vec3& force) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (weight[k] == 0) continue;
+      const auto number = static_cast<std::size_t>(nodes[k]);
+      const std::size_t b = joint.body_of(number), i = number - joint.first_node(b);
+      for (std::size_t c = 0; c < d; ++c)
+        bodies_[island.bodies[b]]->contact_force[i * d + c] += weight[k] * force[static_cast<Eigen::Index>(c)];
+    }
+  };
+  const std::vector<matter::Contact> contacts = contacts_at(island, x);
+  for (const matter::Contact& contact : contacts) {
+    push(contact.node, contact.weight, contact.force * contact.normal);
+    if (contact.obstacle >= 0)
+      report.obstacle_force[static_cast<std::size_t>(contact.obstacle)] += contact.force * contact.normal;
+    ++(contact.obstacle < 0 ? report.body_pairs : report.obstacle_pairs);
+    if (contact.obstacle >= 0) note_carried(island, contact, h);
+    if (model_.friction_model == FrictionModel::Gast15) slide(island, contact, h);
+  }
+  if (island.friction) {
+    // Its contacts are those of island.contacts that rub, in their order.
+    std::size_t next = 0;
+    for (const matter::Contact& contact : island.contacts) {
+      if (!(friction_of(contact) * contact.force > 0)) continue;
+      const matter::FrictionContact& rubbing = island.friction->contacts()[next++];
+      const Vec3 force = island.friction->force(rubbing);
+      push(contact.node, contact.weight, force);
+      if (contact.obstacle >= 0) report.obstacle_force[static_cast<std::size_t>(contact.obstacle)] += force;
+    }
+    report.friction_loss = island.friction->loss() * h * bodies_[island.bodies.front()]->terms.damping;
+  }
+  if (model_.scheme == Scheme::Bdf2 || model_.scheme == Scheme::Trapezoid) {
+    for (const matter::Contact& contact : contacts) come_to_rest(island, contact, h);
+  }
   joint.let_go();  // depths are those of everything inside, whatever the solution looked at
   if (island.self_contact) report.deepest = island.self_contact->deepest();
   report.deepest = std::max(report.deepest, joint.constraints().deepest(x).depth);
   if (!island.penalty) return;
-  for (const matter::ObstaclePenalty::Pair& pair : island.penalty->pairs()) {
-    const auto k = static_cast<std::size_t>(pair.obstacle);
-    const Vec3 force = pair.force();
-    const double size = force.norm();
-    if (size > 0)
-      press(pair.node, obstacles_->penalties.obstacles[k], obstacles_->penalties.number[k], force / size,
-            size);
+  for (const matter::ObstaclePenalty::Pair& pair : island.penalty->pairs())
     report.deepest = std::max(report.deepest, -pair.at.value);
+}
+
+// The velocity of the obstacle that a node touches.
+void Simulation::note_carried(Island& island, const matter::Contact& contact, double h) {
+  const auto number = static_cast<std::size_t>(contact.node[0]);
+  const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
+  const int d = island.objective->block_size();
+  Body& body = *bodies_[island.bodies[b]];
+  const Vec3 carried = carried_by(contact, h, node(body.end.x, i, d));
+  std::copy_n(carried.data(), d, body.carried.data() + i * static_cast<std::size_t>(d));
+}
+
+Vec3 Simulation::carried_by(const matter::Contact& contact, double h, const Vec3& x) const {
+  const Obstacle& obstacle = model_.obstacles[static_cast<std::size_t>(contact.obstacle)];
+  return geometry::carried_velocity(obstacle.pose(state_.time), obstacle.pose(state_.time + h), h, x);
+}
+
+// A node that a constraint holds ends the step with the obstacle's normal velocity, as backward Euler gives it. The
+// second-order schemes extrapolate the way it came: they would throw it back.
+void Simulation::come_to_rest(Island& island, const matter::Contact& contact, double h) {
+  if (contact.obstacle < 0) return;
+  if (model_.obstacles[static_cast<std::size_t>(contact.obstacle)].contact != ContactKind::Constraint) return;
+  const auto number = static_cast<std::size_t>(contact.node[0]);
+  const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
+  const int d = island.objective->block_size();
+  StepEnd& end = bodies_[island.bodies[b]]->end;
+  const Vec3 carried = carried_by(contact, h, node(end.x, i, d));
+  const Vec3 v = contact.normal.dot(node(end.v, i, d) - carried) * contact.normal;
+  const Vec3 a = contact.normal.dot(node(end.a, i, d)) * contact.normal;
+  for (int c = 0; c < d; ++c) {
+    end.v[i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c)] -= v[c];
+    end.a[i * static_cast<std::size_t>(d) + static_cast<std::size_t>(c)] -= a[c];
   }
 }
 
-void Simulation::finish_self_contact(Island& island, double h, ContactReport& report) {
-  const auto d = static_cast<std::size_t>(island.joint->block_size());
-  for (const matter::SelfContactPair& pair : island.self_contact->pairs()) {
-    std::array<Vec3, 4> v;
-    std::array<double, 4> mass;
-    std::array<double*, 4> velocity{}, force{};
-    for (std::size_t k = 0; k < 4; ++k) {
-      v[k].setZero();
-      mass[k] = 1;
-      if (pair.weight[k] == 0) continue;
-      const auto number = static_cast<std::size_t>(pair.node[k]);
-      const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
-      Body& body = *bodies_[island.bodies[b]];
-      v[k] = node(body.end.v, i, static_cast<int>(d));
-      mass[k] = body.fixed[i] ? std::numeric_limits<double>::infinity() : body.objective->masses()[i];
-      velocity[k] = body.end.v.data() + i * d;
-      force[k] = body.contact_force.data() + i * d;
+// OPT §5.1–5.3: every contact in turn changes the velocities that the one before left. A force f of the step changed
+// the velocity by w c h² f/m, which is h f/m in backward Euler.
+void Simulation::slide(Island& island, const matter::Contact& contact, double h) {
+  const auto d = static_cast<std::size_t>(island.objective->block_size());
+  std::array<Vec3, 4> v;
+  std::array<double, 4> mass;
+  std::array<double*, 4> velocity{};
+  double duration = h;
+  for (std::size_t k = 0; k < 4; ++k) {
+    v[k].setZero();
+    mass[k] = 1;
+    if (contact.weight[k] == 0) continue;
+    const auto number = static_cast<std::size_t>(contact.node[k]);
+    const std::size_t b = island.joint->body_of(number), i = number - island.joint->first_node(b);
+    Body& body = *bodies_[island.bodies[b]];
+    duration = body.terms.damping / body.terms.inertia;
+    v[k] = node(body.end.v, i, static_cast<int>(d));
+    mass[k] = body.fixed[i] ? std::numeric_limits<double>::infinity() : body.objective->masses()[i];
+    velocity[k] = body.end.v.data() + i * d;
+    if (contact.obstacle >= 0) {
+      const Vec3 carried = carried_by(contact, h, node(body.end.x, i, static_cast<int>(d)));
+      v[k] = matter::slide(v[k], carried, contact.normal, contact.force, mass[k], friction_of(contact), duration);
     }
-    matter::slide(v, mass, pair.weight, pair.normal, pair.force, model_.body_contact.friction, h);
-    for (std::size_t k = 0; k < 4; ++k) {
-      if (!velocity[k]) continue;
-      std::copy_n(v[k].data(), d, velocity[k]);
-      for (std::size_t c = 0; c < d; ++c) {
-        force[k][c] -= pair.weight[k] * pair.force * pair.normal[static_cast<Eigen::Index>(c)];
-      }
-    }
-    ++report.body_pairs;
+  }
+  if (contact.obstacle < 0)
+    matter::slide(v, mass, contact.weight, contact.normal, contact.force, friction_of(contact), duration);
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (velocity[k]) std::copy_n(v[k].data(), d, velocity[k]);
   }
 }
 
@@ -719,7 +1032,36 @@ BodyReport Simulation::report(std::size_t index) {
     result.angular_momentum +=
         masses[i] * Vec3(x[1] * v[2] - x[2] * v[1], x[2] * v[0] - x[0] * v[2], x[0] * v[1] - x[1] * v[0]);
   }
+  if (bodies_[index]->led_to_state) report_handles(index, result);
   return result;
+}
+
+// What the handles did to their vertices in the step that led to the state: mass times acceleration, less the other
+// forces. Damping is left out: it vanishes at rest.
+void Simulation::report_handles(std::size_t index, BodyReport& result) {
+  const SolidBody& solid = model_.solids[index];
+  const BodyState& now = state_.bodies[index];
+  Body& body = *bodies_[index];
+  const int d = solid.dimension;
+  const Vec3 gravity = model_.scheme == Scheme::Static ? Vec3(Vec3::Zero()) : model_.gravity;  // then in `outside`
+  body.objective->potential_gradient(body.work);
+  for (const Handle& handle : solid.handles) {
+    if (!holds(handle, state_.time, state_.previous_h)) continue;
+    HandleReport& reaction = result.handles.emplace_back();
+    reaction.name = handle.name;
+    Vec3 center = Vec3::Zero();
+    for (const int i : handle.vertices) center += node(now.x, static_cast<std::size_t>(i), d);
+    center /= static_cast<double>(handle.vertices.size());
+    for (const int vertex : handle.vertices) {
+      const auto i = static_cast<std::size_t>(vertex);
+      Vec3 force = body.objective->masses()[i] * (node(now.a, i, d) - gravity) + node(body.work, i, d) -
+                   node(body.contact_force, i, d);
+      if (d == 2) force[2] = 0;
+      if (!body.outside.empty()) force -= node(body.outside, i, d);
+      reaction.force += force;
+      reaction.torque += (node(now.x, i, d) - center).cross(force);
+    }
+  }
 }
 
 Energies Simulation::energies(std::size_t body) { return report(body).energy; }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
+#include <lope/matter/contact/contact.h>
 #include <lope/matter/step_objective.h>
 #include <lope/optimize/minimizer.h>
 #include <lope/step/model.h>
@@ -19,8 +20,9 @@
 #include <vector>
 
 namespace lope::matter {
+struct FrictionContact;
 class SelfContact;
-}
+}  // namespace lope::matter
 
 namespace lope::step {
 
@@ -31,12 +33,22 @@ struct State {
   double previous_h = 0;  // of the last step (0: none yet)
   std::vector<BodyState> bodies;
   std::vector<optimize::KeptModelPtr> kept;     // per island: what its minimiser remembers
+  // Per island: what touched at the end of the last step, where the friction of the next one begins. Empty
+  // without implicit friction.
+  std::vector<std::vector<matter::Contact>> contacts;
   std::optional<matter::liquid::State> liquid;  // where the model has one
 };
 
 struct Energies {
   double kinetic = 0, elastic = 0, gravity = 0;
   double total() const { return kinetic + elastic + gravity; }
+};
+
+// What a handle does to a body, at the end of a step.
+struct HandleReport {
+  std::string name;
+  Vec3 force = Vec3::Zero();   // newtons
+  Vec3 torque = Vec3::Zero();  // about the middle of its vertices, newton metres
 };
 
 struct BodyReport {
@@ -46,6 +58,7 @@ struct BodyReport {
   Vec3 momentum = Vec3::Zero();          // kg m/s
   Vec3 angular_momentum = Vec3::Zero();  // kg m²/s about the origin
   int inverted_elements = 0;
+  std::vector<HandleReport> handles;  // those that hold
 };
 
 // What touches at the end of a step.
@@ -53,6 +66,8 @@ struct ContactReport {
   int obstacle_pairs = 0;            // nodes against obstacles: active constraints and penalties
   int body_pairs = 0;                // nodes inside a body
   double deepest = 0;                // penetration by any node, metres
+  double friction_loss = 0;          // what implicit friction took in the step, joules
+  int rounds = 1;                    // minimisations until normal forces and following loads had settled
   std::vector<Vec3> obstacle_force;  // per obstacle of the model: on the bodies of this island, newtons
 };
 
@@ -60,6 +75,7 @@ struct IslandReport {
   std::vector<std::size_t> bodies;
   optimize::MinimizerSummary solve;
   ContactReport contact;
+  bool fell_back = false;  // to backward Euler: in this step the scheme would have gained energy in contact
 };
 
 struct StepReport {
@@ -139,32 +155,51 @@ class Simulation {
     std::vector<double> start;
     std::vector<double> reference;  // xₙ, for MinimizerOptions::reference
   };
-  StepProblem step_problem(std::size_t island, double h);
+  StepProblem step_problem(std::size_t island, double h) { return step_problem(island, h, false); }
 
  private:
   struct Body;
   struct Island;
   struct Past;
+  StepProblem step_problem(std::size_t island, double h, bool falls_back);
   void make_islands();
   void make_liquid();
   void move_obstacles(double h);
   void leave_obstacles(BodyState& body, const SolidBody& solid) const;
   bool keeps_weights(const Island& island, double h) const;
   bool solve(std::size_t island, double h, optimize::MinimizerOptions& options, IslandReport& result);
+  bool solve_once(std::size_t island, double h, optimize::MinimizerOptions& options, IslandReport& result);
+  bool gained_energy(const Island& island, double h);
   void commit(const StepReport& step);
   void forget_last_step();
   Expected<void> check_fit(const State& state) const;
   Expected<void> check_fit(std::size_t body, const BodyState& saved) const;
-  void prepare(std::size_t body, double h);
+  void prepare(std::size_t body, double h, bool falls_back);
+  void apply_loads(std::size_t body, std::span<const double> x, double time);
+  void begin_objective(std::size_t body);
+  bool renew_friction(Island& island, std::span<const double> x, double h, int round);
+  bool renew_equilibrium(Island& island, std::span<const double> x, double time);
   std::span<const double> anchor_of(std::size_t body, std::size_t handle);
   std::span<const double> start_accelerations(std::size_t body);
   std::vector<double> initial_guess(Island& island, double h);
+  optimize::MinimizerSummary minimize(std::size_t island, StepProblem& problem, double h,
+                                      const optimize::MinimizerOptions& options, ContactReport& report);
+  std::vector<matter::Contact> contacts_at(Island& island, std::span<const double> x) const;
+  void set_friction(Island& island, std::span<const matter::Contact> contacts, std::span<const double> x,
+                    double h) const;
+  matter::FrictionContact sliding(const Island& island, const matter::Contact& contact,
+                                  std::span<const double> x, double h) const;
+  double friction_of(const matter::Contact& contact) const;
   std::vector<double> fitted_rest_shape(std::size_t body) const;
   void free_acceleration(std::size_t body, std::span<const double> x, std::vector<double>& a);
   std::unique_ptr<matter::SelfContact> make_self_contact(const std::vector<std::size_t>& members) const;
-  void finish_self_contact(Island& island, double h, ContactReport& report);
   void finish_contacts(Island& island, std::span<const double> x, double h, ContactReport& report);
+  void note_carried(Island& island, const matter::Contact& contact, double h);
+  Vec3 carried_by(const matter::Contact& contact, double h, const Vec3& x) const;
+  void come_to_rest(Island& island, const matter::Contact& contact, double h);
+  void slide(Island& island, const matter::Contact& contact, double h);
   BodyReport report(std::size_t body);
+  void report_handles(std::size_t body, BodyReport& result);
 
   const Model& model_;
   State state_;

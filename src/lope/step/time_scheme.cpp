@@ -3,28 +3,27 @@
 namespace lope::step {
 namespace {
 
-double c_of(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::BackwardEuler:
-      return 1;
-    case Scheme::Bdf2:
-      return 4.0 / 9.0;
-    case Scheme::Trapezoid:
-      return 0.25;
-  }
-  return 1;
-}
+// The constants of a scheme; those after `w` are the trapezoid's.
+struct Constants {
+  double c, w;  // w in units of 1/h
+  double alpha = 0, beta = 0, gamma = 0;
+};
 
-double damping_weight(Scheme scheme, double h) {
+Constants constants_of(Scheme scheme, double dissipation) {
   switch (scheme) {
     case Scheme::BackwardEuler:
-      return 1 / h;
+      return {1, 1};
     case Scheme::Bdf2:
-      return 1.5 / h;
-    case Scheme::Trapezoid:
-      return 2 / h;
+      return {4.0 / 9.0, 1.5};
+    case Scheme::Trapezoid: {
+      const double alpha = -dissipation / (2 - dissipation);
+      const double beta = 0.25 * (1 - alpha) * (1 - alpha), gamma = 0.5 - alpha;
+      return {0.25 * (1 - alpha), gamma / beta, alpha, beta, gamma};
+    }
+    case Scheme::Static:
+      break;
   }
-  return 0;
+  return {1, 1};
 }
 
 }  // namespace
@@ -34,11 +33,18 @@ Scheme effective_scheme(Scheme scheme, bool has_previous_step) {
 }
 
 void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> a,
-                  std::span<const double> gravity, SchemeTerms& terms) {
-  const double c = c_of(scheme);
+                  std::span<const double> gravity, SchemeTerms& terms, double dissipation) {
+  const auto [c, w, alpha, beta, gamma] = constants_of(scheme, dissipation);
   const std::size_t n = body.x.size(), d = gravity.size();
+  if (scheme == Scheme::Static) {
+    terms.inertia = 0;
+    terms.damping = 1 / h;
+    terms.target = terms.damping_target = body.x;
+    return;
+  }
   terms.inertia = 1 / (c * h * h);
-  terms.damping = damping_weight(scheme, h);
+  terms.damping = w / h;
+  terms.gamma = gamma;
   terms.target.resize(n);
   terms.damping_target.resize(n);
   const std::vector<double>&x = body.x, &v = body.v, &px = body.previous_x, &pv = body.previous_v;
@@ -54,8 +60,10 @@ void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<cons
         mean = (4 * x[k] - px[k]) / 3;
         break;
       case Scheme::Trapezoid:
-        free = x[k] + h * v[k] + 0.25 * h * h * a[k];
-        mean = x[k] + 0.5 * h * v[k];
+        free = x[k] + h * v[k] + h * h * (0.5 - beta - c * alpha) * a[k];
+        mean = x[k] + h * ((1 - 1 / w) * v[k] + h * (0.5 - beta - (1 - gamma) / w) * a[k]);
+        break;
+      case Scheme::Static:
         break;
     }
     terms.target[k] = free + c * h * h * gravity[k % d];
@@ -67,13 +75,16 @@ void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<c
                  const SchemeTerms& terms, const BodyState& body, std::span<const double> a, StepEnd& end) {
   const std::size_t d = x.size() / scripted.size();
   end.x.assign(x.begin(), x.end());
-  end.v.resize(x.size());
-  end.a.resize(x.size());
+  end.v.assign(x.size(), 0.0);
+  end.a.assign(x.size(), 0.0);
+  if (scheme == Scheme::Static) return;
   for (std::size_t k = 0; k < x.size(); ++k) {
     const bool follows_script = scripted[k / d] != 0;
     end.v[k] = follows_script ? (x[k] - body.x[k]) / h : terms.damping * (x[k] - terms.damping_target[k]);
     const double gained = end.v[k] - body.v[k];
-    end.a[k] = !follows_script && scheme == Scheme::Trapezoid ? 2 * gained / h - a[k] : gained / h;
+    end.a[k] = !follows_script && scheme == Scheme::Trapezoid
+                   ? (gained / h - (1 - terms.gamma) * a[k]) / terms.gamma
+                   : gained / h;
   }
 }
 

@@ -8,7 +8,7 @@ namespace lope::scene {
 namespace {
 
 const std::string cube =
-    "[[body]]\nname = \"a\"\nshape = { box = { size = [1, 1, 1], lattice = [3, 3, 3] } }\n";
+    "[[body]]\nname = \"a\"\nshape = { box = { size = [1, 1, 1], lattice = [4, 4, 4] } }\n";
 
 struct Checked {
   Scene scene;
@@ -40,7 +40,7 @@ TEST(Check, ASoundSceneHasNoFindings) {
   const CheckReport report = checked("[time]\nduration = 1\n" + cube);
   EXPECT_TRUE(report.findings.empty()) << all(report);
   EXPECT_FALSE(report.failed());
-  EXPECT_EQ(report.unknowns, 81u);
+  EXPECT_EQ(report.unknowns, 192u);
   EXPECT_EQ(report.steps, 40u);
   EXPECT_EQ(report.frames, 41u);
   EXPECT_NEAR(report.bodies.at(0).mass, 1000, 1e-9);
@@ -49,10 +49,10 @@ TEST(Check, ASoundSceneHasNoFindings) {
 
 TEST(Check, OverlappingBodiesAreNamed) {
   const std::string second =
-      "[[body]]\nname = \"b\"\nshape = { box = { size = [1, 1, 1], lattice = [3, 3, 3], center = [";
+      "[[body]]\nname = \"b\"\nshape = { box = { size = [1, 1, 1], lattice = [4, 4, 4], center = [";
   EXPECT_TRUE(
       tells(checked(cube + second + "0.9, 0, 0] } }\n"), Severity::Warning, "bodies 'a' and 'b' overlap"));
-  EXPECT_TRUE(checked(cube + second + "1.5, 0, 0] } }\n").findings.empty());
+  EXPECT_FALSE(checked(cube + second + "1.5, 0, 0] } }\n").troubled());
 }
 
 TEST(Check, RatiosBetweenBodiesAreToldWhenHuge) {
@@ -90,7 +90,7 @@ TEST(Check, NaNIsAnError) {
 }
 
 TEST(Check, SliversAreWarnings) {
-  Checked input = prepared(cube);
+  Checked input = prepared("[[body]]\nshape = { box = { size = [1, 1, 1], lattice = [3, 3, 3] } }\n");
   // The middle node of the cube close to one of its faces flattens the tetrahedra there.
   for (Vec3& vertex : input.model.solids[0].mesh.vertices) {
     if (vertex.norm() < 1e-9) vertex.x() = 0.4999;
@@ -119,6 +119,12 @@ TEST(Check, ADurationThatIsNoWholeNumberOfStepsIsTold) {
                     "the run ends at 0.3 s"));
 }
 
+TEST(Check, FramesBeyondTheDiskAreTold) {
+  const CheckReport report = checked(
+      "[time]\nduration = 2.4e7\n[[body]]\nshape = { box = { size = [1, 1, 1], lattice = [9, 9, 9] } }\n");
+  EXPECT_TRUE(tells(report, Severity::Warning, "the 960000001 frames need about")) << all(report);
+}
+
 TEST(Check, AWhollyFixedBodyIsTold) {
   EXPECT_TRUE(tells(checked(cube + "[[body.handle]]\nwhere = { all = true }\npin = true\n"),
                     Severity::Warning, "nothing is left to solve"));
@@ -134,6 +140,94 @@ TEST(Check, RacingHandlesAreTold) {
 TEST(Check, FrameRatesThatDoNotFitAreTold) {
   EXPECT_TRUE(tells(checked("[time]\nframe_rate = 24\n" + cube), Severity::Warning, "every 2 steps"));
   EXPECT_TRUE(checked("[time]\nframe_rate = 20\n" + cube).findings.empty());
+}
+
+std::string beam(const std::string& edge) {
+  return "[[body]]\nname = \"beam\"\nshape = { box = { size = [1, 0.1, 0.1] } }\n" + edge;
+}
+
+TEST(Check, TooFewCellsAcrossAreTold) {
+  const CheckReport coarse = checked(beam("edge = 0.1\n"));
+  EXPECT_TRUE(tells(coarse, Severity::Warning, "has 1 cells across its thinnest part (0.1 m)"))
+      << all(coarse);
+  EXPECT_TRUE(tells(coarse, Severity::Warning, "edge = 0.033")) << all(coarse);
+  EXPECT_FALSE(tells(checked(beam("edge = \"3.3 cm\"\n")), Severity::Warning, "across"));
+  const CheckReport flat =
+      checked("[[body]]\nname = \"strip\"\nshape = { rectangle = { size = [1, 0.1] } }\nedge = 0.05\n");
+  EXPECT_TRUE(tells(flat, Severity::Warning, "body 'strip': has 2 cells across")) << all(flat);
+}
+
+TEST(Check, DefaultsHaveThreeCellsAcross) {
+  for (const std::string shape :
+       {"box = { size = [1, 0.1, 0.1] }", "rectangle = { size = [1, 0.05] }", "sphere = { radius = 1 }",
+        "torus = { ring_radius = 1, tube_radius = 0.1 }", "cylinder = { radius = 0.05, length = 1 }",
+        "hollow_sphere = { radius = 1, inner_radius = 0.8 }",
+        "polygon = { points = [[0, 0], [1, 0], [1, 0.1], [0.1, 0.1], [0.1, 1], [0, 1]] }"}) {
+    const CheckReport report = checked("[[body]]\nshape = { " + shape + " }\n");
+    EXPECT_FALSE(tells(report, Severity::Warning, "across")) << shape << "\n" << all(report);
+    EXPECT_LT(report.bodies.front().quality.elements, 400000U) << shape;
+  }
+}
+
+// A mesh in millimetres.
+TEST(Check, ImplausibleSizesAndMassesAreTold) {
+  const std::string body =
+      "[[body]]\nname = \"part\"\nshape = { box = { size = [200, 30, 100], lattice = [9, 4, 5] } }\n";
+  const CheckReport report = checked(body);
+  EXPECT_TRUE(tells(report, Severity::Warning, "is 200 m large and weighs 6e+08 kg")) << all(report);
+  EXPECT_TRUE(tells(report, Severity::Warning, "transform = { scale = 0.001 }")) << all(report);
+  EXPECT_FALSE(checked(body + "transform = { scale = 0.001 }\n").troubled());
+  EXPECT_TRUE(
+      tells(checked(body + "transform = { scale = 1e-7 }\n"), Severity::Warning, "is only 2e-05 m large"));
+}
+
+TEST(Check, MotionsTooFastForTheStepAreTold) {
+  const std::string handle = "[[body.handle]]\nwhere = { side = \"x-min\" }\n";
+  const auto shaken = [&](const std::string& times) {
+    return checked(cube + handle + "script = { times = " + times +
+                   ", displacement = [[0, 0, 0], [0.01, 0, 0], [0, 0, 0]], after = \"loop\" }\n");
+  };
+  EXPECT_TRUE(tells(shaken("[0, 0.05, 0.1]"), Severity::Warning,
+                    "repeats its motion every 0.1 s, which are 4 steps"));
+  EXPECT_FALSE(shaken("[0, 0.5, 1]").troubled());
+  const CheckReport keys =
+      checked(cube + handle +
+              "script = { times = [0, 0.01, 1], displacement = [[0, 0, 0], [0.01, 0, 0], [0, 0, 0]] }\n");
+  EXPECT_TRUE(tells(keys, Severity::Warning, "has keys 0.01 s apart")) << all(keys);
+  const CheckReport turn = checked(cube + handle + "rotate = { rate = \"3600 deg/s\" }\n");
+  EXPECT_TRUE(tells(turn, Severity::Warning, "turns by 90° in a step")) << all(turn);
+}
+
+TEST(Check, BounceIsForetold) {
+  const std::string ground =
+      "[[obstacle]]\nshape = { half_space = { point = [0, -1, 0], normal = [0, 1, 0] } }\n";
+  const CheckReport long_steps = checked(cube + "material = \"rubber\"\n" + ground);
+  EXPECT_TRUE(tells(long_steps, Severity::Note, "expect it to come back with")) << all(long_steps);
+  EXPECT_NE(all(long_steps).find("no trouble found"), std::string::npos);
+  EXPECT_TRUE(checked("[time]\nstep = 1e-5\nduration = 1e-3\n" + cube + "material = \"rubber\"\n" + ground)
+                  .findings.empty());
+  EXPECT_TRUE(checked(cube).findings.empty());
+}
+
+TEST(Check, ContactRulesOutMethodsWithoutIt) {
+  const std::string solver = "[solver]\nmethod = \"admm-pd\"\n";
+  const std::string second =
+      "[[body]]\nname = \"b\"\nshape = { box = { size = [1, 1, 1], lattice = [4, 4, 4], center = [3, 0, 0] } "
+      "}\n";
+  EXPECT_FALSE(checked(solver + cube).failed());
+  EXPECT_TRUE(tells(checked(solver + cube + second), Severity::Error, "say contact = false"));
+  EXPECT_FALSE(checked(solver + cube + second + "contact = false\n").failed());
+}
+
+TEST(Memory, CountsTheVoxelsOfObstacles) {
+  const std::string bowl = cube +
+                           "transform = { translate = [0, 9, 0] }\n[[obstacle]]\ncontact = \"penalty\"\n" +
+                           "shape = { mesh = \"" LOPE_SOURCE_DIR "/scenes/meshes/bowl.ply\" }\n";
+  EXPECT_EQ(checked(cube).memory.voxels, 0);
+  const CheckReport usual = checked(bowl);
+  EXPECT_GT(usual.memory.voxels, 4 * 64 * 64);
+  EXPECT_LT(usual.memory.voxels, 4 * 70 * 70 * 70);
+  EXPECT_GT(usual.memory.iterative(), usual.memory.voxels);
 }
 
 TEST(Memory, GrowsAsExpected) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -29,11 +31,46 @@ TEST(Document, DatesAreRefused) {
   EXPECT_TRUE(root.error().message.starts_with("a.toml:1:8")) << root.error().message;
 }
 
+std::string repeated(std::string_view piece, int count) {
+  return fmt::format("{}",
+                     fmt::join(std::vector<std::string_view>(static_cast<std::size_t>(count), piece), ""));
+}
+
+TEST(Document, DeepNestingIsRefusedWithItsPlace) {
+  const auto refusal = [](const std::string& text) {
+    const auto root = parse_toml(text, "a.toml");
+    return root ? "accepted" : root.error().message;
+  };
+  const auto expect = [&](const std::string& text, const std::string& beginning) {
+    EXPECT_TRUE(refusal(text).starts_with(beginning)) << refusal(text);
+  };
+  expect(fmt::format("x = 1\n{}a = 1\n", repeated("a.", 30000)), "a.toml:2:64: a key of more than 32 parts");
+  expect(fmt::format("[{}a]\n", repeated("a.", 50000)), "a.toml:1:65: a key of more than 32 parts");
+  expect(fmt::format("[{}a]\n", repeated("\"a\" . ", 50000)), "a.toml:1:192: a key of more than 32 parts");
+  expect(fmt::format("a = {}\n", repeated("[", 100000)), "a.toml:1:69: more than 64 brackets");
+  expect(fmt::format("a = {}\n", repeated("{ a = ", 100000)), "a.toml:1:389: more than 64 brackets");
+  expect(fmt::format("\n{} = 1\n", repeated("k", 2000)), "a.toml:2:2002: a key of more than 1000 bytes");
+}
+
+TEST(Document, DotsAndBracketsInTextAndNumbersCountForNothing) {
+  const std::string dots = repeated(".", 100), brackets = repeated("[{", 100);
+  const std::string text = fmt::format(
+      "# {0}{1}\na = \"{0}\\\"{1}\"\nb = '{0}{1}'\nc = \"\"\"\n{0}\n\"{1}\"\"\"\nd = [{2}2.5]\nf = "
+      "'''\n{1}'''\n{3}",
+      dots, brackets, repeated("1.5, ", 100), repeated("[[e]]\n", 100));
+  const auto root = parse_toml(text, "a.toml");
+  ASSERT_TRUE(root) << root.error().message;
+  EXPECT_EQ((*root)["d"].items.size(), 101U);
+}
+
 TEST(Document, MissingFileIsNamed) {
   const auto root = read_toml("no/such/scene.toml");
   ASSERT_FALSE(root);
   EXPECT_TRUE(root.error().message.starts_with("no/such/scene.toml: no such file")) << root.error().message;
   EXPECT_FALSE(read_toml("/"));
+  const auto endless = read_toml("/dev/zero");
+  ASSERT_FALSE(endless);
+  EXPECT_TRUE(endless.error().message.starts_with("/dev/zero: more than 64 MB")) << endless.error().message;
 }
 
 TEST(Document, WhatIsWrittenReadsBack) {

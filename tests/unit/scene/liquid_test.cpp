@@ -162,6 +162,25 @@ TEST(LiquidScene, SaysWhatObstaclesCover) {
   EXPECT_EQ(describe(fine).find(" 0 unknowns"), std::string::npos) << describe(fine);
 }
 
+TEST(LiquidScene, SaysThatSealedLiquidMayBeSqueezed) {
+  const std::string full =
+      "[liquid]\nresolution = 16\n[[body]]\nkind = \"liquid\"\nshape = { box = { min = [0, 0, 0], max = [2, "
+      "1, 1] } }\n";
+  const std::string piston =
+      "[[obstacle]]\nname = \"piston\"\nshape = { box = { min = [-1, -1, -1], max = [0, 2, 2] } }\nmove = { "
+      "velocity = "
+      "[0.1, 0, 0] }\n";
+  const std::string source =
+      "[[emitter]]\nshape = { sphere = { radius = 0.2, center = [1, 0.5, 0.5] } }\nvelocity = [1, 0, 0]\n";
+  EXPECT_TRUE(
+      says(check_of(full + tank + piston), Severity::Warning, "move against each other ('tank', 'piston')"));
+  EXPECT_TRUE(says(check_of(full + tank + source), Severity::Warning, "emitters have no room"));
+  EXPECT_FALSE(check_of(full + tank).troubled()) << describe(check_of(full + tank));
+  EXPECT_FALSE(check_of(full + tank + "move = { velocity = [0.1, 0, 0] }\n").troubled());
+  EXPECT_FALSE(says(check_of("[liquid]\nresolution = 16\n" + water + tank + piston), Severity::Warning,
+                    "free surface"));
+}
+
 TEST(LiquidScene, SaysThatAnObstacleLeaves) {
   const std::string ball =
       "[[obstacle]]\nname = \"ball\"\nshape = { sphere = { center = [1.5, 0.5, 0.5], radius = 0.1 } }\n"

@@ -84,6 +84,31 @@ TEST(Resolved, LoadsBackToTheSameScene) {
   EXPECT_EQ(again->name, "test");
 }
 
+TEST(Load, NamesAreFitForFiles) {
+  for (const char* name : {"", ".", "..", "../x", "a/b", "a\\\\b", "a\\nb", "a\\u0000", " a", "a "}) {
+    const std::string table = fmt::format("[scene]\nname = \"{}\"\n", name);
+    EXPECT_TRUE(failure(table + minimal).starts_with("test.toml:2:8: scene.name: is "))
+        << failure(table + minimal);
+  }
+  EXPECT_EQ(loaded(fmt::format("[scene]\nname = \"{}\"\n{}", "Größe 7 (neu)", minimal)).name,
+            "Größe 7 (neu)");
+  const std::string longest(100, 'n');
+  EXPECT_EQ(loaded(minimal, {"body.0.name=" + longest}).bodies.at(0).name, longest);
+  EXPECT_NE(failure(minimal, {"body.0.name=" + longest + "n"}).find("has 101 bytes"), std::string::npos);
+  const auto nameless = load_scene_text(minimal, ".toml");
+  ASSERT_FALSE(nameless);
+  EXPECT_NE(nameless.error().message.find("by default it is the file's name"), std::string::npos);
+}
+
+TEST(Load, StepsAreCounted) {
+  for (const char* duration : {"1e300", "1e18", "2.6e7"}) {
+    const std::string message = failure("[time]\nduration = " + std::string(duration) + "\n" + minimal);
+    EXPECT_TRUE(message.starts_with("test.toml:2:12: time.duration")) << message;
+    EXPECT_NE(message.find("a run has at most 1e+09"), std::string::npos) << message;
+  }
+  EXPECT_EQ(loaded("[time]\nduration = 2.4e7\n" + minimal).duration, 2.4e7);
+}
+
 TEST(Load, MeshFilesAreRelativeToTheSceneFileOrTheWorkingDirectory) {
   const std::string text = "[[body]]\nshape = { mesh = \"a.msh\" }\n";
   const auto here = std::filesystem::current_path();

@@ -102,6 +102,78 @@ TEST_F(RunFiles, BeforeTheFirstStepTheFrameRateIsFree) {
   for (const auto& [number, time] : all) EXPECT_NEAR(time, 0.01 * static_cast<double>(number), 1e-12);
 }
 
+TEST_F(RunFiles, AnotherPhysicsIsRefusedAndTouchesNothing) {
+  ASSERT_TRUE(run(Anew, {}, 9));
+  const auto before = files();
+  const std::map<std::string, std::string> changes{
+      {"body.bar.material=steel", "body.bar.material.preset is \"steel\" and was"},
+      {"gravity=[0, 0, 0]", "gravity is [0.0, 0.0, 0.0] and was [0.0, -9.80665, 0.0]"},
+      {"time.scheme=bdf-2", "time.scheme is \"bdf-2\" and was \"backward-euler\""},
+      {"body.bar.handle.0.release=1", "body.bar.handle.0.release is 1.0 and was not there"},
+      {"body.bar.name=rod", "body.rod.name is \"rod\" and was \"bar\""}};
+  for (const auto& [change, words] : changes) {
+    const auto resumed = run(Resume, {change});
+    ASSERT_FALSE(resumed) << change;
+    EXPECT_NE(resumed.error().message.find(words), std::string::npos) << resumed.error().message;
+    EXPECT_EQ(files(), before) << change;
+  }
+}
+
+TEST_F(RunFiles, HowItIsSolvedAndWrittenMayChange) {
+  ASSERT_TRUE(run(Anew, {}, 9));
+  const auto resumed = run(
+      Resume, {"time.duration=0.3", "solver.method=newton", "solver.accuracy=1 um", "solver.threads=1",
+               "output.fields=[\"speed\"]", "render.samples=4", "body.bar.color=red", "scene.name=another"});
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(resumed->steps, 21);
+}
+
+// The state of another scene, put into this run's directory.
+TEST_F(RunFiles, AForeignCheckpointIsRefused) {
+  ASSERT_TRUE(run(Anew, {"body.bar.material=jelly"}, 9));
+  const std::string foreign = io::read_file(folder_ / "run/checkpoint.h5").value();
+  ASSERT_TRUE(run(Overwrite, {}, 9));
+  ASSERT_TRUE(io::write_file(folder_ / "run/checkpoint.h5", foreign));
+  const auto resumed = run(Resume, {});
+  ASSERT_FALSE(resumed);
+  EXPECT_NE(resumed.error().message.find("is the state of another body 'bar'"), std::string::npos)
+      << resumed.error().message;
+}
+
+TEST_F(RunFiles, OneRunAtATime) {
+  const auto scene = load_scene_text(bar, "bar.toml");
+  const auto model = build_model(*scene);
+  RunOptions options;
+  options.directory = folder_ / "run";
+  std::vector<std::string> refusals;
+  options.on_step = [&](const RunProgress& progress) {
+    if (progress.report.step != 3) return;
+    for (const How how : {Resume, Overwrite}) {
+      const auto second = run(how, {}, 3);
+      refusals.push_back(second ? "accepted" : second.error().message);
+    }
+  };
+  const auto done = run_scene(*scene, *model, options);
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(refusals.size(), 2U);
+  EXPECT_NE(refusals[0].find("no checkpoint"), std::string::npos) << refusals[0];
+  EXPECT_NE(refusals[1].find("another run is going on there"), std::string::npos) << refusals[1];
+  EXPECT_EQ(times().size(), 11U);
+}
+
+TEST_F(RunFiles, WhatIsNotOfARunIsNeverReplaced) {
+  fs::create_directory(folder_ / "run");
+  ASSERT_TRUE(io::write_file(folder_ / "run/scene.toml", bar));
+  for (const How how : {Anew, Overwrite}) {
+    const auto refused = run(how, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("is there already and is not of a run"), std::string::npos)
+        << refused.error().message;
+  }
+  EXPECT_EQ(io::read_file(folder_ / "run/scene.toml").value(), bar);
+  EXPECT_EQ(files().size(), 1U);
+}
+
 // Gives up root's right to remove everything, while it lives.
 class AsAnyUser {
  public:

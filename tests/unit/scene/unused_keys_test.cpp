@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unused{"liquid color", full + "color = \"red\"\n" + tank, "6 body.0.color"},
         Unused{"liquid initial", full + "initial = \"point\"\n" + tank, "6 body.0.initial"},
         Unused{"liquid self contact", full + "self_contact = false\n" + tank, "6 body.0.self_contact"},
+        Unused{"liquid contact", full + "contact = false\n" + tank, "6 body.0.contact"},
         Unused{"liquid lattice",
                water + "shape = { box = { size = [1, 1, 1], lattice = [3, 3, 3] } }\n" + tank,
                "5 body.0.shape.box.lattice"},

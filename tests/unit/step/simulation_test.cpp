@@ -1,4 +1,6 @@
 // The step loop: what is committed, what a step that fails or is broken off leaves alone, what reports say.
+#include <lope/geometry/topology.h>
+
 #include <numeric>
 
 #include "step_models.h"
@@ -33,6 +35,7 @@ Model blocks(int count) {
   for (int b = 0; b < count; ++b) {
     SolidBody& block = model.solids.emplace_back(solid(box({0.4, 0.4, 0.4}, {3, 3, 3}), 3, 1e5, 0.3));
     block.name = fmt::format("block {}", b);
+    block.touches_others = false;
     for (Vec3& p : block.mesh.vertices) p += Vec3(2.0 * b, 0, 0);
   }
   return model;
@@ -325,7 +328,7 @@ TEST(Reports, EnergyAndMomentumAreThoseOfTheState) {
 
 TEST(Reports, BodiesThatMayTouchShareAnIsland) {
   Model model = blocks(4);
-  model.solids[1].self_contact = model.solids[3].self_contact = true;
+  model.solids[1].touches_others = model.solids[3].touches_others = true;
   Simulation simulation(model);
   ASSERT_EQ(simulation.island_count(), 3u);
   EXPECT_EQ(simulation.bodies_of(0), std::vector<std::size_t>{0});
@@ -335,6 +338,43 @@ TEST(Reports, BodiesThatMayTouchShareAnIsland) {
   ASSERT_EQ(report.bodies.size(), 4u);
   for (const std::size_t b : {0, 1, 2, 3})
     EXPECT_EQ(report.bodies[b].island, (std::array{0u, 1u, 2u, 1u}[b]));
+}
+
+// Nobody has to ask for it: a block that falls upon another one stays on it, and only those that say no pass through.
+TEST(Contact, BodiesTouchEachOtherUnlessTheySayNo) {
+  for (const bool touch : {true, false}) {
+    Model model = blocks(2);
+    model.step = 1.0 / 48;
+    for (SolidBody& block : model.solids) block.touches_others = touch;
+    for (Vec3& p : model.solids[1].mesh.vertices) p += Vec3(-1.95, 0.45, 0.03);
+    model.solids[0].handles = {{.vertices = geometry::boundary_vertices(model.solids[0].mesh), .motion = {}}};
+    Simulation simulation(model);
+    ASSERT_EQ(simulation.island_count(), touch ? 1u : 2u);
+    int pairs = 0;
+    for (int i = 0; i < 24; ++i) {
+      const StepReport report = simulation.advance();
+      ASSERT_TRUE(report.converged());
+      pairs += report.islands.front().contact.body_pairs;
+    }
+    double height = 0;
+    const std::vector<double>& x = simulation.state().bodies[1].x;
+    for (std::size_t k = 1; k < x.size(); k += 3) height += 3 * x[k] / static_cast<double>(x.size());
+    if (touch) {
+      EXPECT_NEAR(height, 0.4, 0.05);
+      EXPECT_GT(pairs, 0);
+    } else {
+      EXPECT_LT(height, -0.5);
+    }
+  }
+}
+
+// What touches others need not touch itself.
+TEST(Contact, ABodyAloneHasNoContactWithItselfByDefault) {
+  Model model = blocks(1);
+  model.solids[0].touches_others = true;
+  Simulation simulation(model);
+  EXPECT_TRUE(simulation.advance().islands.front().contact.obstacle_force.empty());
+  EXPECT_EQ(simulation.island_count(), 1u);
 }
 
 TEST(Reports, ContactForcesAreThoseThatStopTheBody) {

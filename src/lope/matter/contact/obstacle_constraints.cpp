@@ -132,7 +132,7 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   std::vector<std::size_t> chosen;
   for (std::size_t k = 0; k < features.size(); ++k) {
     const bool leaves = cone[k].normal.dot(descent) > 1e-9;
-    if (leaves && !(keep && was_active(node, owner[k], cone[k].normal))) continue;
+    if (leaves && !keep) continue;
     chosen.push_back(k);
     out.pairs.push_back({active.node, owner[k], cone[k].normal, 0});
   }
@@ -150,16 +150,6 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   }
   active.tangent = tangent_projector(std::span(out.pairs).subspan(active.first));
   out.nodes.push_back(active);
-}
-
-bool ObstacleConstraints::was_active(std::size_t node, int obstacle, const Vec3& normal) const {
-  const int index = active_of_node_[node];
-  if (index < 0) return false;
-  const ActiveNode& active = active_[static_cast<std::size_t>(index)];
-  for (std::size_t k = active.first; k < active.last; ++k) {
-    if (pairs_[k].obstacle == obstacle && pairs_[k].normal.dot(normal) > largest_turn) return true;
-  }
-  return false;
 }
 
 std::vector<ObstacleConstraints::Registered> ObstacleConstraints::register_all(std::span<const double> x,

@@ -16,10 +16,9 @@
 // - where a surface ends in a sharp edge, a pair whose normal has turned by more than 60° since the iteration
 // began is
 //   not held any more: the node has slid off the face;
-// - nodes that are released and caught again by turns can stop each other for ever. After settle(), active
-// pairs are
-//   released only while the gradient that this frees is larger than the one that is free already (the
-//   proportioning of Dostál 1997): what is held is solved before it is let go;
+// - nodes that are released and caught again by turns can stop each other for ever. After settle(), all that
+//   touches is held, and released only while the gradient that this frees is larger than the one that is free
+//   already (the proportioning of Dostál 1997): what is held is solved before it is let go;
 // - the projected Hessian keeps the positive part of −(g′·n)∇²φ only.
 //
 // In 2D the obstacles are cut by the plane z = 0. One thread at a time may call an object.
@@ -102,10 +101,9 @@ class ObstacleConstraints {
   void clear();
   Vec3 point(std::span<const double> x, std::size_t node) const;
   void nearby(const Vec3& x, double reach, std::vector<const geometry::LevelSet*>& out) const;
-  // With `keep`, pairs that were active and still touch stay so.
+  // With `keep`, all that touch are active.
   void register_node(std::size_t node, const Vec3& x, const Vec3& g, bool keep, Registered& out) const;
   std::vector<Registered> register_all(std::span<const double> x, std::span<const double> g, bool keep) const;
-  bool was_active(std::size_t node, int obstacle, const Vec3& normal) const;
   double squared_free_gradient(std::span<const double> g, const std::vector<Registered>& parts) const;
   Vec3 hold(const ActiveNode& active, const Vec3& x) const;
   Vec3 project_node(std::size_t node, const Vec3& x, bool& moved) const;

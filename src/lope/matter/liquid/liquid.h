@@ -72,7 +72,11 @@ struct Description {
   TransferOptions transfer;
   int particles_per_axis = 2;  // of a cell
   double cfl = 2;              // cells that the fastest particle may cross in a substep
-  double tolerance = 1e-6;     // of the pressure solve, m/s
+  // Of a pressure solve: largest net flow out of a cell that may remain, m/s; and the same as a part of what
+  // gravity, the motion and the walls have done to any cell in the substep. The smaller one counts, so that slow,
+  // small and weightless scenes are solved as well as others (docs/accuracy.md).
+  double tolerance = 1e-6;
+  double relative_tolerance = 1e-3;
   int max_iterations = 500;  // of a pressure solve: cycles, and outer iterations of what takes over from them
   std::uint64_t seed = 1;
   std::vector<Source> sources;
@@ -107,9 +111,16 @@ struct PartSeconds {
   double movement = 0;  // of the particles, with their exchange
 };
 
+// Liquid without a free surface whose walls close in on it: it cannot give way, and loses volume.
+struct Squeeze {
+  double flux = 0;             // what is lost, m³/s (2D: m²/s)
+  double volume = 0;           // of the region, m³
+  Vec3 middle = Vec3::Zero();  // of the region
+};
+
 struct Report {
   bool accepted = false;   // false: the pressure solve failed outright, or numbers stopped being finite
-  bool converged = false;  // every pressure solve reached the tolerance
+  bool converged = false;  // every pressure solve reached its tolerance, and no liquid was squeezed
   std::string reason;      // why not
   int substeps = 0;
   std::size_t particles = 0;  // at the end
@@ -126,9 +137,15 @@ struct Report {
   int wall_unknowns = 0;
   int separated = 0;         // walls cells that have let go, in the last substep
   int enclosed_regions = 0;  // largest number of regions without a free surface
+  // What was taken from the flow into such regions to make their equations solvable, largest, m³/s (2D: m²/s):
+  // what squeezes them, and the expansion that crowded particles would like.
+  double removed_flux = 0;
+  double squeezed_volume = 0;  // lost by squeezes in this step, m³ (2D: m²)
+  Squeeze squeeze;             // the largest
   long iterations = 0;       // in all: cycles or outer iterations
   long inner_iterations = 0;
-  double residual = 0;                                           // largest, m/s
+  double residual = 0;  // m/s, of the substep in which it is largest beside its tolerance
+  double tolerance = 0;
   std::vector<optimize::complementarity::LcpIteration> history;  // of the substep with the most iterations
   PartSeconds part_seconds;
   double seconds = 0;  // all

@@ -178,7 +178,7 @@ PressureSystem<Dim>::PressureSystem(const PressureGrid<Dim>& grid, const Pressur
   classify(grid, options);
   weigh(grid);
   number_unknowns();
-  make_compatible(options.separating);
+  make_compatible(grid, options.separating);
 }
 
 // Openings (into coupling_) and kinds.
@@ -215,7 +215,8 @@ void PressureSystem<Dim>::classify(const PressureGrid<Dim>& grid, const Pressure
 // Right-hand side, ghost weights, and the openings between two unknowns as couplings.
 template <int Dim>
 void PressureSystem<Dim>::weigh(const PressureGrid<Dim>& grid) {
-  for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t) {
+  std::vector<double> largest(static_cast<std::size_t>(bricks_->count()));
+  for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t brick) {
     for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
       const std::size_t cell = at(steps.first() + local);
       if (!is_unknown(cell)) continue;
@@ -235,8 +236,10 @@ void PressureSystem<Dim>::weigh(const PressureGrid<Dim>& grid) {
       }
       ghost_[cell] = static_cast<float>(ghost);
       rhs_[cell] = outflow - (grid.expansion.empty() ? 0.0 : grid.expansion[cell]);
+      largest[brick] = std::max(largest[brick], std::abs(outflow));
     }
   });
+  for (const double outflow : largest) largest_outflow_ = std::max(largest_outflow_, outflow);
   for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t) {
     const auto begin = kind_.begin() + steps.first();
     const bool wet =
@@ -267,31 +270,41 @@ void PressureSystem<Dim>::number_unknowns() {
 }
 
 template <int Dim>
-void PressureSystem<Dim>::make_compatible(bool separating) {
+void PressureSystem<Dim>::make_compatible(const PressureGrid<Dim>& grid, bool separating) {
   Flood<Dim> flood(*bricks_, coupling_, ghost_);
   const auto reached = flood.run();
   std::vector<std::uint8_t> seen(kind_.size());
   for (const std::int64_t start : unknown_cell_) {
     if (reached[at(start / 8)] >> (start % 8) & 1 || seen[at(start)]) continue;
-    std::vector<std::int64_t> region = {start};
+    EnclosedRegion& region = enclosed_.emplace_back();
+    region.cells = {start};
     seen[at(start)] = 1;
-    double sum = 0;
-    for (std::size_t i = 0; i < region.size(); ++i) {
-      const std::int64_t cell = region[i];
+    double sum = 0, from_solids = 0;
+    for (std::size_t i = 0; i < region.cells.size(); ++i) {
+      const std::int64_t cell = region.cells[i];
       sum += rhs_[at(cell)];
       for (int a = 0; a < Dim; ++a) {
+        const auto& solid = grid.solid_velocity[at(a)];
         for (const int side : {-1, 1}) {
-          const auto other = bricks_->next(cell, a, side);
-          if (other < 0 || seen[at(other)] || coupling_[at(a)][at(side < 0 ? cell : other)] == 0) continue;
-          seen[at(other)] = 1;
-          region.push_back(other);
+          const auto other = bricks_->next(cell, a, side), face = side < 0 ? cell : other;
+          if (face < 0) continue;
+          if (other < 0 || coupling_[at(a)][at(face)] == 0) {
+            // The region's border, closed. What solids close of the faces inside it comes in and goes out again.
+            if (solid.empty()) continue;
+            from_solids += side * solid[at(face)];
+            region.swept += std::abs(solid[at(face)]);
+          } else if (!seen[at(other)]) {
+            seen[at(other)] = 1;
+            region.cells.push_back(other);
+          }
         }
       }
     }
-    ++enclosed_;
     if (separating && sum >= 0) continue;
-    for (const std::int64_t cell : region) rhs_[at(cell)] -= sum / static_cast<double>(region.size());
-    compatibility_change_ += std::abs(sum);
+    for (const std::int64_t cell : region.cells)
+      rhs_[at(cell)] -= sum / static_cast<double>(region.cells.size());
+    region.removed = sum;
+    region.squeeze = std::max(0.0, std::min(-sum, -from_solids));
   }
 }
 

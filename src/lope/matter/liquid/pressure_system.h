@@ -17,7 +17,8 @@
 //
 // A region of liquid that touches no air has a singular matrix. Its right-hand side is made compatible (its
 // mean is subtracted): always where walls hold the liquid; with separating walls only if it is compressed
-// (negative sum), since a region that expands can let go of its walls.
+// (negative sum), since a region that expands can let go of its walls. Equations that were compressed by moving
+// solids have no solution before that, and those that are solved instead lose volume: `squeeze` says how much.
 #pragma once
 
 #include <lope/geometry/bricks.h>
@@ -64,6 +65,14 @@ enum class CellKind : std::uint8_t {
   Wall,    // an unknown of the set S
 };
 
+// Liquid that touches no air. Flows are divided by Δx^(Dim−1), as the rows are [m/s].
+struct EnclosedRegion {
+  std::vector<std::int64_t> cells;
+  double removed = 0;  // what was subtracted from its right-hand side in all
+  double swept = 0;    // flow of the moving solids through its border, in and out added up
+  double squeeze = 0;  // ≥ 0: what of `removed` is inflow of moving solids, and not a wanted expansion
+};
+
 template <int Dim>
 class PressureSystem {
  public:
@@ -88,6 +97,8 @@ class PressureSystem {
   std::span<const float> ghost() const { return ghost_; }
   // b; 0 in cells that are no unknowns.
   std::span<const double> rhs() const { return rhs_; }
+  // The largest net outflow of a cell before the pressure acts, in or out, without wanted expansions [m/s].
+  double largest_outflow() const { return largest_outflow_; }
   // The diagonal entry of an unknown: Σ w + ghost.
   double diagonal(std::size_t cell) const;
 
@@ -97,9 +108,7 @@ class PressureSystem {
   int unknowns() const { return static_cast<int>(unknown_cell_.size()); }
   int wall_unknowns() const { return walls_; }
 
-  // Regions of liquid that touch no air, and what was subtracted from their right-hand side in all [m/s].
-  int enclosed_regions() const { return enclosed_; }
-  double compatibility_change() const { return compatibility_change_; }
+  std::span<const EnclosedRegion> enclosed_regions() const { return enclosed_; }
 
   // A q + b over the cells (0 in cells that are no unknowns).
   void residual(std::span<const double> q, std::span<double> result) const;
@@ -131,7 +140,7 @@ class PressureSystem {
   void classify(const PressureGrid<Dim>& grid, const PressureOptions& options);
   void weigh(const PressureGrid<Dim>& grid);
   void number_unknowns();
-  void make_compatible(bool separating);
+  void make_compatible(const PressureGrid<Dim>& grid, bool separating);
 
   std::shared_ptr<const geometry::BrickSet<Dim>> bricks_;
   double dx_ = 1;
@@ -144,8 +153,8 @@ class PressureSystem {
   std::vector<std::int64_t> unknown_cell_;
   std::vector<std::int32_t> number_;
   int walls_ = 0;
-  int enclosed_ = 0;
-  double compatibility_change_ = 0;
+  std::vector<EnclosedRegion> enclosed_;
+  double largest_outflow_ = 0;
 };
 
 // A field over other bricks on these: the values of cells that both have, 0 in the others. What carries the

@@ -3,6 +3,7 @@
 #include <lope/geometry/partition.h>
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
+#include <lope/matter/displacement_budget.h>
 #include <lope/matter/solid/solid_objective.h>
 
 #include <algorithm>
@@ -182,6 +183,14 @@ double SolidObjective<d>::inertia_energy() const {
          });
 }
 
+template <int d>
+optimize::ErrorBudget SolidObjective<d>::budget(std::span<const double> displacement, double accuracy) const {
+  const optimize::ErrorBudget plain = Objective::budget(displacement, accuracy);
+  if (setup_.unforced.empty() || !std::isfinite(plain.error)) return plain;
+  return displacement_budget({d, scales_.length, masses_, setup_.fixed, setup_.start, setup_.unforced}, point_,
+                             displacement, plain.allowed);
+}
+
 // w (k_M M + k_D D)(x − y), added to g; leaves x − y in offset_.
 template <int d>
 void SolidObjective<d>::add_damping_force(std::span<const double> x, std::span<double> g) const {
@@ -205,7 +214,21 @@ double SolidObjective<d>::damping_energy() const {
 
 template <int d>
 double SolidObjective<d>::value(double /*give_up_above*/) {
-  return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value();
+  return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value() - outside_work();
+}
+
+// f·(x − xₙ) of the free nodes.
+template <int d>
+double SolidObjective<d>::outside_work() const {
+  if (setup_.force.empty()) return 0;
+  return parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t k = i * d; k < (i + 1) * d && !setup_.fixed[i]; ++k)
+        sum += setup_.force[k] * (point_[k] - setup_.start[k]);
+    }
+    return sum;
+  });
 }
 
 // Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the
@@ -224,7 +247,9 @@ double SolidObjective<d>::value_noise() {
     return sum;
   });
   const double reach = linalg::max_block_norm(point_, d);
-  return 4 * epsilon * (inertia_energy() + elements_.value_magnitude() + reach * std::sqrt(force_square)) +
+  const double outside = setup_.force.empty() ? 0 : linalg::norm(setup_.force);
+  return 4 * epsilon *
+             (inertia_energy() + elements_.value_magnitude() + reach * (std::sqrt(force_square) + outside)) +
          elastic_noise(epsilon * reach) + 4 * epsilon * damping_magnitude();
 }
 
@@ -259,6 +284,7 @@ void SolidObjective<d>::gradient(std::span<double> g) {
   });
   elements_.add_gradient(g);
   if (damped()) add_damping_force(point_, g);
+  if (!setup_.force.empty()) linalg::combine(-1, setup_.force, 1, g);
   clear_fixed(g);
 }
 
@@ -280,6 +306,7 @@ void SolidObjective<d>::quadratic_gradient(std::span<const double> x, std::span<
   parallel_for(size(), grain,
                [&](std::size_t k) { g[k] = setup_.inertia * masses_[k / d] * (x[k] - setup_.target[k]); });
   if (damped()) add_damping_force(x, g);
+  if (!setup_.force.empty()) linalg::combine(-1, setup_.force, 1, g);
   clear_fixed(g);
 }
 

@@ -22,6 +22,7 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
   std::shared_ptr<const linalg::BlockPattern> pattern() const override { return elements_.pattern(); }
   std::span<const std::uint8_t> fixed_blocks() const override { return setup_.fixed; }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
+  optimize::ErrorBudget budget(std::span<const double> displacement, double accuracy) const override;
   // Lagged damping takes its matrix from the beginning of the step.
   bool keeps_its_hessian() const override { return stiffness_damping_ == 0; }
 
@@ -51,6 +52,7 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
  private:
   double inertia_energy() const;
   double damping_energy() const;
+  double outside_work() const;
   double elastic_noise(double delta) const;
   double damping_magnitude() const;
   bool damped() const { return mass_damping_ > 0 || stiffness_damping_ > 0; }

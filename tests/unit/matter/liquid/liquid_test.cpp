@@ -146,6 +146,67 @@ TEST(Liquid, PressureGrowsWithDepth) {
   EXPECT_EQ(cells, 32 * 16);
 }
 
+// As PressureGrowsWithDepth, in weak gravity and in short steps: what gravity does in a step is far below the absolute
+// tolerance, and must be answered in every one of them.
+TEST(Liquid, WeakGravityIsCarriedInEveryStep) {
+  for (const auto& [gravity, h] : {std::pair(1e-4, 1.0 / 60), {1e-4, 1e-3}, {1e-6, 1.0 / 60}, {9.81, 1e-6}}) {
+    Description made = tank(2, 16);
+    made.gravity = Vec3(0, -gravity, 0);
+    made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.5, 1), 2)});
+    const auto liquid = make_liquid(made);
+    State state = liquid->start();
+    for (int k = 0; k < 30; ++k) {
+      const Report report = liquid->advance(state, k * h, h);
+      ASSERT_TRUE(report.converged) << report.reason;
+      EXPECT_LE(report.residual, report.tolerance);
+      EXPECT_GT(report.tolerance, 0);
+      const GridFields fields = liquid->fields(state, (k + 1) * h);
+      for (std::size_t i = 0; i < fields.kind.size(); ++i) {
+        if (fields.kind[i] != GridFields::Kind::Liquid) continue;
+        const double depth = 0.5 - (fields.index[3 * i + 1] + 0.5) / 16;
+        ASSERT_NEAR(fields.pressure[i], 1000 * gravity * depth, 0.03 * 1000 * gravity * 0.5)
+            << gravity << " m/s², step " << k << " of " << h << " s";
+      }
+    }
+  }
+}
+
+// The middle of a column of 5 mm by 5 mm while it breaks in a tank of 1 cm, in column widths, at six times. Steps are in
+// units of √(width / g), so that without an absolute scale gravity makes no difference.
+std::vector<Vec2> small_dam_break(double gravity, double relative_tolerance) {
+  constexpr double width = 0.005, step = 0.01;
+  constexpr int steps = 300;
+  Description made;
+  made.dimension = 2;
+  made.dx = width / 10;
+  made.gravity = Vec3(0, -gravity, 0);
+  made.relative_tolerance = relative_tolerance;
+  made.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
+  made.solids.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Constant(2 * width), 2))));
+  made.sources.push_back({box(Vec3::Zero(), Vec3(width, width, 1), 2)});
+  const double h = step * std::sqrt(width / gravity);
+  const auto liquid = make_liquid(made);
+  State state = liquid->start();
+  std::vector<Vec2> middles;
+  for (int k = 1; k <= steps; ++k) {
+    const Report report = liquid->advance(state, (k - 1) * h, h);
+    EXPECT_TRUE(report.converged) << report.reason;
+    EXPECT_LE(report.residual, report.tolerance);
+    if (k % (steps / 6) == 0) middles.push_back(mean(flat(state)) / width);
+  }
+  return middles;
+}
+
+// A whole run in weak gravity is the run in ordinary gravity in slow motion, as near to a much finer solution.
+TEST(Liquid, SlowMotionIsAsAccurateAsFastMotion) {
+  for (const double gravity : {9.81, 1e-4, 1e-6}) {
+    const auto usual = small_dam_break(gravity, Description().relative_tolerance);
+    const auto exact = small_dam_break(gravity, 1e-8);
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      EXPECT_LT((usual[i] - exact[i]).norm(), 1e-4) << gravity << " m/s², time " << i;
+  }
+}
+
 // Liquid below a ceiling, wall to wall: it falls where walls let go and hangs where they hold.
 TEST(Liquid, LetsGoOfCeilingsWhereWallsSeparate) {
   for (const bool separating : {true, false}) {
@@ -238,6 +299,60 @@ TEST(Liquid, ATankFullToTheBrimStaysStill) {
     const Course result = run(made, 20, 1.0 / 60);
     EXPECT_GT(result.reports.back().enclosed_regions, 0);
     EXPECT_LT(largest_speed(result), 0.02);
+  }
+}
+
+// A tank that is full and shaken, its water with it: nothing is squeezed, whatever the walls do.
+TEST(Liquid, AFullTankMayBeShaken) {
+  for (const int dimension : {2, 3}) {
+    for (const bool separating : {true, false}) {
+      Description made = tank(dimension, 12);
+      made.separating = separating;
+      made.solids.front().pose = [](double time) {
+        geometry::RigidPose pose;
+        pose.translation = Vec3(0.1 * std::sin(6 * time), 0.05 * std::sin(9 * time), 0);
+        return pose;
+      };
+      made.sources.push_back({box(Vec3::Zero(), Vec3::Ones(), dimension)});
+      const Course result = run(made, 30, 1.0 / 60);
+      for (const Report& report : result.reports) EXPECT_EQ(report.squeezed_volume, 0);
+    }
+  }
+}
+
+// A piston in a sealed tank: there is no solution, and every step says so. With a free surface there is one.
+TEST(Liquid, APistonSqueezesSealedLiquid) {
+  constexpr double speed = 0.3, h = 1.0 / 30;
+  for (const int dimension : {2, 3}) {
+    for (const bool separating : {true, false}) {
+      for (const bool sealed : {true, false}) {
+        Description made = tank(dimension, dimension == 2 ? 16 : 10);
+        made.separating = separating;
+        // Its face is beyond the first cell, whose lower face the tank closes.
+        const double start = 1.2 * made.dx;
+        made.solids.push_back({box(Vec3(-0.5, -1, -1), Vec3(start, 2, 2), dimension), [](double time) {
+                                 geometry::RigidPose pose;
+                                 pose.translation.x() = speed * time;
+                                 return pose;
+                               }});
+        made.sources.push_back({box(Vec3::Zero(), Vec3(1, sealed ? 1 : 0.5, 1), dimension)});
+        const auto liquid = make_liquid(made);
+        State state = liquid->start();
+        for (int k = 0; k < 10; ++k) {
+          const Report report = liquid->advance(state, k * h, h);
+          ASSERT_TRUE(report.accepted) << report.reason;
+          ASSERT_EQ(report.converged, !sealed) << k << ": " << report.reason;
+          if (!sealed) continue;
+          const double width = 1 - start - speed * (k + 1) * h;
+          EXPECT_NEAR(report.squeeze.flux, speed, 0.01 * speed);
+          EXPECT_NEAR(report.squeeze.volume, width, 0.1);
+          EXPECT_NEAR(report.squeezed_volume, speed * h, 0.01 * speed * h);
+          EXPECT_NEAR(report.squeeze.middle.x(), 1 - 0.5 * width, 0.05);
+          EXPECT_GE(report.removed_flux, 0.99 * speed);
+          EXPECT_NE(report.reason.find("% per second"), std::string::npos) << report.reason;
+        }
+      }
+    }
   }
 }
 

@@ -210,7 +210,7 @@ TEST(PressureSolvers, SolveEnclosedLiquid) {
     PressureOptions options;
     options.separating = separating;
     const PressureSystem<3> system(full_box(), options);
-    EXPECT_EQ(system.enclosed_regions(), 1);
+    EXPECT_EQ(system.enclosed_regions().size(), 1U);
     for (const auto method : {PressureMethod::TruncatedMultigrid, PressureMethod::LinearMultigrid}) {
       if (separating && method == PressureMethod::LinearMultigrid) continue;
       const auto solver = pressure_solver<3>(method);

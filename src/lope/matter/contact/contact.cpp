@@ -1,0 +1,68 @@
+#include <lope/matter/contact/contact.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace lope::matter {
+namespace {
+constexpr std::size_t numbers_per_contact = 4 + 4 + 1 + 3 + 1;
+}
+
+std::vector<double> to_numbers(std::span<const Contact> contacts) {
+  std::vector<double> result;
+  result.reserve(contacts.size() * numbers_per_contact);
+  for (const Contact& c : contacts) {
+    result.insert(result.end(), c.node.begin(), c.node.end());
+    result.insert(result.end(), c.weight.begin(), c.weight.end());
+    result.push_back(c.obstacle);
+    result.insert(result.end(), c.normal.data(), c.normal.data() + 3);
+    result.push_back(c.force);
+  }
+  return result;
+}
+
+std::vector<Contact> contacts_from(std::span<const double> numbers) {
+  std::vector<Contact> result;
+  for (; numbers.size() >= numbers_per_contact; numbers = numbers.subspan(numbers_per_contact)) {
+    Contact& c = result.emplace_back();
+    std::transform(numbers.begin(), numbers.begin() + 4, c.node.begin(), [](double k) { return static_cast<int>(k); });
+    std::copy_n(numbers.begin() + 4, 4, c.weight.begin());
+    c.obstacle = static_cast<int>(numbers[8]);
+    std::copy_n(numbers.begin() + 9, 3, c.normal.data());
+    c.force = numbers[12];
+  }
+  return result;
+}
+
+std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to) {
+  const auto key = [](const Contact& c) {
+    return std::tuple(c.node[0], c.obstacle, c.node[1], c.node[2], c.node[3]);
+  };
+  std::map<decltype(key(from[0])), double> before;
+  for (const Contact& c : from) before.emplace(key(c), c.force);
+  std::vector<Contact> result;
+  for (Contact c : to) {
+    const auto known = before.find(key(c));
+    c.force = 0.5 * (c.force + (known == before.end() ? 0 : known->second));
+    if (known != before.end()) before.erase(known);
+    result.push_back(c);
+  }
+  for (Contact c : from) {
+    if (before.erase(key(c)) == 0) continue;
+    c.force *= 0.5;
+    result.push_back(c);
+  }
+  return result;
+}
+
+bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles) {
+  return std::all_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
+    const bool nodes_exist = std::all_of(c.node.begin(), c.node.end(), [&](int k) {
+      return k >= 0 && static_cast<std::size_t>(k) < nodes;
+    });
+    return nodes_exist && c.obstacle >= -1 && c.obstacle < static_cast<int>(obstacles);
+  });
+}
+
+}  // namespace lope::matter

@@ -1,0 +1,32 @@
+// A contact at the end of a step, whatever made it: a node pressed against an obstacle (constraint or penalty), or a
+// vertex against a surface primitive of a body. The force on node k is weight_k · force · normal, so that the forces
+// of a pair of bodies cancel. Nodes are numbered through the island.
+#pragma once
+
+#include <lope/math/types.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+namespace lope::matter {
+
+struct Contact {
+  std::array<int, 4> node = {0, 0, 0, 0};
+  std::array<double, 4> weight = {1, 0, 0, 0};  // 0 where unused
+  int obstacle = -1;                            // its number in the model; −1: between bodies
+  Vec3 normal = Vec3::Zero();                   // unit: node 0 is pushed this way
+  double force = 0;                             // newtons
+};
+
+// The contacts of both lists, with the mean of their forces; one that a list does not have counts there with none. In the
+// order of the second list, then of the first.
+std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to);
+
+// As plain numbers, for checkpoints; and back. The numbers fit if they are a whole number of contacts between
+// nodes and obstacles that exist.
+std::vector<double> to_numbers(std::span<const Contact> contacts);
+std::vector<Contact> contacts_from(std::span<const double> numbers);
+bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles);
+
+}  // namespace lope::matter

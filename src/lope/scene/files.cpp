@@ -1,0 +1,60 @@
+#include <lope/scene/files.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+namespace lope::scene {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> file_keys{"body[].shape.mesh", "obstacle[].shape.mesh",
+                                                    "obstacle[].shape.vdb"};
+
+// The value that names the file of a body's or an obstacle's shape, or null.
+template <class Item>
+auto* file_of(Item& item, std::string_view list) {
+  auto& [word, value] = item.find("shape")->members.front();
+  return names_file(fmt::format("{}[].shape.{}", list, word)) ? &value : nullptr;
+}
+
+bool on_the_same_tree(const fs::path& a, const fs::path& b) {
+  const fs::path one = a.relative_path(), other = b.relative_path();
+  return !one.empty() && !other.empty() && *one.begin() == *other.begin();
+}
+
+}  // namespace
+
+bool names_file(std::string_view schema_path) {
+  return std::find(file_keys.begin(), file_keys.end(), schema_path) != file_keys.end();
+}
+
+std::vector<std::string> rigid_files(const Value& resolved) {
+  std::vector<std::string> files;
+  for (const char* list : {"body", "obstacle"}) {
+    for (const Value& item : resolved.items_at(list)) {
+      if (item.has("kind") && item.text_at("kind") == "solid") continue;
+      if (const Value* file = file_of(item, list)) files.push_back(file->text);
+    }
+  }
+  return files;
+}
+
+Value with_relative_files(Value resolved, const fs::path& directory) {
+  std::error_code code;
+  const fs::path from = fs::absolute(directory, code).lexically_normal();
+  if (code) return resolved;
+  for (const char* list : {"body", "obstacle"}) {
+    Value* items = resolved.find(list);
+    if (!items) continue;
+    for (Value& item : items->items) {
+      Value* file = file_of(item, list);
+      if (file && on_the_same_tree(file->text, from))
+        file->text = fs::path(file->text).lexically_relative(from).string();
+    }
+  }
+  return resolved;
+}
+
+}  // namespace lope::scene

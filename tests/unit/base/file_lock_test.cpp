@@ -1,0 +1,32 @@
+#include <lope/base/file_lock.h>
+
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace lope {
+namespace {
+
+TEST(FileLock, IsHeldByOneAtATime) {
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / fmt::format("lock_{:08x}", std::random_device()());
+  {
+    auto first = FileLock::take(path);
+    ASSERT_TRUE(first && *first);
+    const auto second = FileLock::take(path);
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_FALSE(*second);
+    const FileLock moved = std::move(**first);
+    EXPECT_FALSE(*FileLock::take(path));
+  }
+  EXPECT_TRUE(*FileLock::take(path));
+  std::filesystem::remove(path);
+  const auto nowhere = FileLock::take(path / "lock");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().trouble, Trouble::Environment);
+}
+
+}  // namespace
+}  // namespace lope

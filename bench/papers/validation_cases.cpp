@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <numbers>
 #include <numeric>
@@ -408,9 +409,35 @@ std::vector<Check> bounces(bool quick) {
   return result;
 }
 
-// A free bar that turns keeps its energy.
+// What the trapezoid rule with dissipation leaves of the energy of a free bar that spins and stretches evenly, as a part
+// of what it had. The bar at rest, turned and stretched, is a complex number z = s exp(i angle) times its rest shape. Its inertia
+// m L²/12 takes part in both, and its strain E A L (s − 1)²/2 acts along z alone, with the squared frequency k = 12 E/(ρ L²);
+// so the step (time_scheme.h), min |z − p|²/(2 c h²) + k (|z| − 1)²/2 with p its target, has the solution
+// z = p/|p| (|p| + c h² k)/(1 + c h² k). It starts without strain, hence without acceleration.
+//
+// In a long run the loss of spin is of third order, but the start costs one of second order in angular velocity times h:
+// the scheme has to find the centripetal acceleration. A soft bar loses the energy of its stretch besides, about ω²/k.
+double spin_left(double young, double h, double dissipation, double angular_velocity, double duration) {
+  using Complex = std::complex<double>;
+  const double alpha = -dissipation / (2 - dissipation), beta = 0.25 * (1 - alpha) * (1 - alpha), gamma = 0.5 - alpha;
+  const double c = 0.25 * (1 - alpha), k = 12 * young / 1000;
+  Complex z = 1, v = {0, angular_velocity}, a = 0;
+  for (int left = static_cast<int>(std::lround(duration / h)); left > 0; --left) {
+    const Complex target = z + h * v + h * h * (0.5 - beta - c * alpha) * a;
+    const double length = std::abs(target);
+    const Complex next = target / length * (length + c * h * h * k) / (1 + c * h * h * k);
+    const Complex acceleration = ((next - z - h * v) / (h * h) - (0.5 - beta) * a) / beta;
+    v += h * ((1 - gamma) * a + gamma * acceleration);
+    z = next;
+    a = acceleration;
+  }
+  return (std::norm(v) + k * std::pow(std::abs(z) - 1, 2)) / (angular_velocity * angular_velocity);
+}
+
+// A free bar that turns loses what its scheme takes, and never gains.
 std::vector<Check> spins(bool quick) {
   std::vector<Check> result;
+  const double duration = quick ? 2 : 5;
   for (const double young : {1e5, 1e7, 1e9}) {
     for (const double h : quick ? std::vector{0.025} : std::vector{1.0 / 24, 0.025, 5e-3, 1e-3}) {
       step::Model model;
@@ -422,10 +449,12 @@ std::vector<Check> spins(bool quick) {
       for (const Vec3& p : model.solids[0].mesh.vertices)
         model.solids[0].initial_velocities.emplace_back(-5 * (p[1] - 0.1), 5 * (p[0] - 0.5), 0);
       Run run(model);
-      run.steps(quick ? 2 : 5);
+      run.steps(duration);
       const std::string setting = fmt::format("E = {:.0e} Pa, trapezoid, h = {}", young, seconds(h));
       result.push_back({"energy of a bar that spins with 5 rad/s, at the end", setting, "J",
-                        run.simulation.energies(0).total(), run.first_energy, 0, 0.05, run.unconverged});
+                        run.simulation.energies(0).total(),
+                        run.first_energy * spin_left(young, h, model.dissipation, 5, duration), 0, 0.01,
+                        run.unconverged});
       result.push_back({"energy of a bar that spins with 5 rad/s, at most", setting, "J", run.largest_energy,
                         run.first_energy, 0, 0.02, run.unconverged});
     }
@@ -485,7 +514,7 @@ const std::vector<CheckGroup>& check_groups() {
       {"impact", "energy never grows", impacts},
       {"bounce",
        "never more than 1; about 0.95 for the trapezoid below 10 ms. Longer steps, and backward Euler, lose the bounce", bounces},
-      {"spin", "the energy of a free body stays what it is", spins},
+      {"spin", "what the scheme leaves of the energy of a bar that turns and stretches evenly; never more than at the start", spins},
       {"pendulum", "T = 2 pi sqrt(I / (m g d))", pendulums},
   };
   return groups;

@@ -170,6 +170,7 @@ class Simulation {
   bool solve(std::size_t island, double h, optimize::MinimizerOptions& options, IslandReport& result);
   bool solve_once(std::size_t island, double h, optimize::MinimizerOptions& options, IslandReport& result);
   bool gained_energy(const Island& island, double h);
+  double work_from_outside(std::size_t body, double h);
   void commit(const StepReport& step);
   void forget_last_step();
   Expected<void> check_fit(const State& state) const;

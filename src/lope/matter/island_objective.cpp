@@ -101,6 +101,10 @@ bool IslandObjective::begin_iteration() {
     constraints_.register_active(point_, direction_);
     changed = true;
   }
+  if (renewal_ && renewal_()) {
+    gradient_known_ = false;
+    changed = true;
+  }
   return changed;
 }
 

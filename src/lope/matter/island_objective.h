@@ -12,6 +12,7 @@
 #include <lope/matter/step_objective.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,10 @@ class IslandObjective final : public optimize::Objective {
   explicit IslandObjective(std::vector<StepObjective*> bodies);
   // The term outlives the island.
   void add(ContactTerm& term) { terms_.push_back(&term); }
+  // Asked at the end of every begin_iteration(), until another one takes its place (empty: none). It may change the
+  // contact terms, for what was found at the current point; true if it did.
+  void set_renewal(std::function<bool()> renewal) { renewal_ = std::move(renewal); }
+  std::span<const double> point() const { return point_; }
 
   // After begin_step() of every body: takes over which nodes are fixed. The obstacles are those that are
   // constraints; they live as long as the step.
@@ -83,6 +88,7 @@ class IslandObjective final : public optimize::Objective {
 
   std::vector<StepObjective*> bodies_;
   std::vector<ContactTerm*> terms_;
+  std::function<bool()> renewal_;
   int dimension_;
   std::vector<std::size_t> first_node_;  // one more than bodies
   std::vector<std::int64_t> first_slot_;

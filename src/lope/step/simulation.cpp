@@ -30,6 +30,8 @@ constexpr double creep_of_slide = 0.01;
 // Minimisations in which what they hold fixed, the normal forces of friction among it, must settle.
 constexpr int most_rounds = 20;
 
+constexpr int most_renewals = 30;
+
 // From this round on forces are renewed by half.
 constexpr int patient_rounds = 4;
 
@@ -137,6 +139,8 @@ struct Simulation::Island {
   std::unique_ptr<matter::SelfContact> self_contact;
   std::unique_ptr<matter::FrictionPotential> friction;  // none: nothing rubs, or OPT's rules do
   std::vector<matter::Contact> contacts;                // with friction: at the end of the step that is being taken
+  int renewals = 0;
+  bool settled_forces = false;
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer;
@@ -796,9 +800,12 @@ void Simulation::commit(const StepReport& step) {
 optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& problem, double h,
                                                 const optimize::MinimizerOptions& options, ContactReport& report) {
   Island& island = *islands_[index];
-  optimize::MinimizerSummary all = island.minimizer->minimize(problem.objective, problem.start, options);
   const bool equilibrium = model_.scheme == Scheme::Static;
-  if (!island.friction && !equilibrium) return all;
+  island.renewals = 0;
+  if (island.friction) island.joint->set_renewal([&] { return renew_on_the_way(island, h); });
+  optimize::MinimizerSummary all = island.minimizer->minimize(problem.objective, problem.start, options);
+  if (island.friction) island.joint->set_renewal({});
+  if ((!island.friction || island.settled_forces) && !equilibrium) return all;
   for (report.rounds = 1; all.converged(); ++report.rounds) {
     if (equilibrium && !renew_equilibrium(island, problem.start, state_.time + h)) {
       all.outcome = optimize::Outcome::Failed;
@@ -827,10 +834,22 @@ bool Simulation::renew_friction(Island& island, std::span<const double> x, doubl
   if (!island.friction) return false;
   std::vector<matter::Contact> found = contacts_at(island, x);
   if (round >= patient_rounds) found = matter::halfway(island.contacts, found);
-  island.contacts = std::move(found);
+  return take_friction(island, std::move(found), x, h);
+}
+
+bool Simulation::take_friction(Island& island, std::vector<matter::Contact> contacts, std::span<const double> x,
+                               double h) const {
+  island.contacts = std::move(contacts);
   const bool rubbed = !island.friction->contacts().empty();
   set_friction(island, island.contacts, x, h);
   return rubbed || !island.friction->contacts().empty();
+}
+
+bool Simulation::renew_on_the_way(Island& island, double h) const {
+  island.settled_forces = island.renewals < most_renewals;
+  if (!island.settled_forces) return false;
+  ++island.renewals;
+  return take_friction(island, contacts_of(island), island.joint->point(), h);
 }
 
 // Loads that follow the bodies to x, and inertia that holds them there. False: a body went too far to be held by
@@ -851,12 +870,16 @@ bool Simulation::renew_equilibrium(Island& island, std::span<const double> x, do
   return true;
 }
 
-// What touches at x, in a fixed order.
 std::vector<matter::Contact> Simulation::contacts_at(Island& island, std::span<const double> x) const {
+  island.joint->move_to(x);
+  island.joint->begin_iteration();
+  return contacts_of(island);
+}
+
+// What touches at the current point of the island's objective, in a fixed order.
+std::vector<matter::Contact> Simulation::contacts_of(Island& island) const {
   std::vector<matter::Contact> result;
-  matter::IslandObjective& joint = *island.joint;
-  joint.move_to(x);
-  joint.begin_iteration();
+  const matter::IslandObjective& joint = *island.joint;
   for (const matter::ActivePair& pair : joint.constraints().active()) {
     const std::size_t number = obstacles_->constraints.number[static_cast<std::size_t>(pair.obstacle)];
     result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), pair.normal, pair.force});

@@ -186,6 +186,9 @@ class Simulation {
   optimize::MinimizerSummary minimize(std::size_t island, StepProblem& problem, double h,
                                       const optimize::MinimizerOptions& options, ContactReport& report);
   std::vector<matter::Contact> contacts_at(Island& island, std::span<const double> x) const;
+  std::vector<matter::Contact> contacts_of(Island& island) const;
+  bool take_friction(Island& island, std::vector<matter::Contact> contacts, std::span<const double> x, double h) const;
+  bool renew_on_the_way(Island& island, double h) const;
   void set_friction(Island& island, std::span<const matter::Contact> contacts, std::span<const double> x,
                     double h) const;
   matter::FrictionContact sliding(const Island& island, const matter::Contact& contact,

@@ -27,9 +27,10 @@ constexpr double creep_speed = 1e-4;
 // … or, while its body slides elsewhere, than this part of the fastest contact's way.
 constexpr double creep_of_slide = 0.01;
 
-// Minimisations in which what they hold fixed, the normal forces of friction among it, must settle.
+// Minimisations in which the normal forces of friction, and what follows the body, must settle.
 constexpr int most_rounds = 20;
 
+// Iterations of a round in which the normal forces of friction are renewed.
 constexpr int most_renewals = 30;
 
 // From this round on forces are renewed by half.
@@ -139,8 +140,8 @@ struct Simulation::Island {
   std::unique_ptr<matter::SelfContact> self_contact;
   std::unique_ptr<matter::FrictionPotential> friction;  // none: nothing rubs, or OPT's rules do
   std::vector<matter::Contact> contacts;                // with friction: at the end of the step that is being taken
-  int renewals = 0;
-  bool settled_forces = false;
+  int renewals = 0;      // of its forces, in the round of the step that is being taken
+  bool renewed = false;  // at the last iterate
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer;
@@ -618,7 +619,7 @@ Simulation::StepProblem Simulation::step_problem(std::size_t index, double h, bo
     std::vector<double> expected;
     for (const std::size_t i : island.bodies)
       expected.insert(expected.end(), bodies_[i]->unforced.begin(), bodies_[i]->unforced.end());
-    set_friction(island, state_.contacts[index], expected, h);
+    take_friction(island, state_.contacts[index], expected, h);
   }
   return {*island.objective, initial_guess(island, h), std::move(reference)};
 }
@@ -794,62 +795,63 @@ void Simulation::commit(const StepReport& step) {
   state_.previous_h = step.h;
 }
 
-// The minimisation of one island's step. What it holds fixed, the normal forces of implicit friction and what an
-// equilibrium takes from where the bodies are, is renewed afterwards, and the minimisation goes on, until it passes the
-// stopping test where it starts.
+// The minimisation of one island's step. The normal forces of implicit friction are renewed in every iteration, so that
+// the stopping test is made with those of the very point. Where that has not converged in most_renewals iterations they are
+// held fixed, and another round begins where the minimisation ends. What an equilibrium takes from where the bodies are is
+// renewed between rounds, until a round passes the test where it starts.
 optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& problem, double h,
                                                 const optimize::MinimizerOptions& options, ContactReport& report) {
   Island& island = *islands_[index];
   const bool equilibrium = model_.scheme == Scheme::Static;
-  island.renewals = 0;
-  if (island.friction) island.joint->set_renewal([&] { return renew_on_the_way(island, h); });
-  optimize::MinimizerSummary all = island.minimizer->minimize(problem.objective, problem.start, options);
-  if (island.friction) island.joint->set_renewal({});
-  if ((!island.friction || island.settled_forces) && !equilibrium) return all;
-  for (report.rounds = 1; all.converged(); ++report.rounds) {
-    if (equilibrium && !renew_equilibrium(island, problem.start, state_.time + h)) {
-      all.outcome = optimize::Outcome::Failed;
-      all.reason = "there is no equilibrium: nothing holds the body";
-      break;
+  if (island.friction) island.joint->set_renewal([&] { return renew_friction(island, h, report.rounds); });
+  optimize::MinimizerSummary all;
+  for (report.rounds = 1;; ++report.rounds) {
+    island.renewals = 0;
+    island.renewed = false;
+    optimize::MinimizerSummary next = island.minimizer->minimize(problem.objective, problem.start, options);
+    const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;
+    if (report.rounds == 1) {
+      all = std::move(next);
+    } else {
+      all.append(next);
     }
-    if (!renew_friction(island, problem.start, h, report.rounds) && !equilibrium) break;
+    const bool settled = (!island.friction || island.renewed) && (!equilibrium || (report.rounds > 1 && passed));
+    if (!all.converged() || settled) break;
     if (report.rounds == most_rounds) {
       all.outcome = optimize::Outcome::IterationLimit;
       all.reason = fmt::format("the forces of friction or loads that follow the body have not settled in {} rounds",
                                most_rounds);
       break;
     }
-    const optimize::MinimizerSummary next =
-        island.minimizer->minimize(problem.objective, problem.start, options);
-    all.append(next);
-    const optimize::Iteration& first = next.history.front();
-    if (first.measure <= first.tolerance) break;
+    if (equilibrium && !renew_equilibrium(island, problem.start, state_.time + h)) {
+      all.outcome = optimize::Outcome::Failed;
+      all.reason = "there is no equilibrium: nothing holds the body";
+      break;
+    }
   }
+  if (island.friction) island.joint->set_renewal({});
   return all;
 }
 
-// The contacts at x, and friction with their forces. False: nothing rubs, and nothing did. Forces that come and go from
-// round to round are renewed by half.
-bool Simulation::renew_friction(Island& island, std::span<const double> x, double h, int round) {
-  if (!island.friction) return false;
-  std::vector<matter::Contact> found = contacts_at(island, x);
+// Friction with the normal forces at the current point; true if something rubs, or did. The first iterate of a step is a
+// guess, at which last step's forces are better than its own. Forces that do not settle are renewed by half.
+bool Simulation::renew_friction(Island& island, double h, int round) const {
+  const bool guessed = round == 1 && island.renewals == 0 && !island.friction->contacts().empty();
+  island.renewed = !guessed && island.renewals < most_renewals;
+  ++island.renewals;
+  if (!island.renewed) return false;
+  std::vector<matter::Contact> found = contacts_of(island);
   if (round >= patient_rounds) found = matter::halfway(island.contacts, found);
-  return take_friction(island, std::move(found), x, h);
+  return take_friction(island, std::move(found), island.joint->point(), h);
 }
 
+// False: nothing rubs, and nothing did.
 bool Simulation::take_friction(Island& island, std::vector<matter::Contact> contacts, std::span<const double> x,
                                double h) const {
   island.contacts = std::move(contacts);
   const bool rubbed = !island.friction->contacts().empty();
   set_friction(island, island.contacts, x, h);
   return rubbed || !island.friction->contacts().empty();
-}
-
-bool Simulation::renew_on_the_way(Island& island, double h) const {
-  island.settled_forces = island.renewals < most_renewals;
-  if (!island.settled_forces) return false;
-  ++island.renewals;
-  return take_friction(island, contacts_of(island), island.joint->point(), h);
 }
 
 // Loads that follow the bodies to x, and inertia that holds them there. False: a body went too far to be held by

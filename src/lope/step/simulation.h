@@ -178,7 +178,7 @@ class Simulation {
   void prepare(std::size_t body, double h, bool falls_back);
   void apply_loads(std::size_t body, std::span<const double> x, double time);
   void begin_objective(std::size_t body);
-  bool renew_friction(Island& island, std::span<const double> x, double h, int round);
+  bool renew_friction(Island& island, double h, int round) const;
   bool renew_equilibrium(Island& island, std::span<const double> x, double time);
   std::span<const double> anchor_of(std::size_t body, std::size_t handle);
   std::span<const double> start_accelerations(std::size_t body);
@@ -188,7 +188,6 @@ class Simulation {
   std::vector<matter::Contact> contacts_at(Island& island, std::span<const double> x) const;
   std::vector<matter::Contact> contacts_of(Island& island) const;
   bool take_friction(Island& island, std::vector<matter::Contact> contacts, std::span<const double> x, double h) const;
-  bool renew_on_the_way(Island& island, double h) const;
   void set_friction(Island& island, std::span<const matter::Contact> contacts, std::span<const double> x,
                     double h) const;
   matter::FrictionContact sliding(const Island& island, const matter::Contact& contact,

@@ -1,5 +1,6 @@
 // The step loop: what is committed, what a step that fails or is broken off leaves alone, what reports say.
 #include <lope/geometry/topology.h>
+#include <lope/step/loads.h>
 
 #include <numeric>
 
@@ -400,6 +401,89 @@ TEST(Reports, ContactForcesAreThoseThatStopTheBody) {
       before = report.bodies[0].momentum;
     }
     EXPECT_GT(touching, 0);
+  }
+}
+
+// The stopping test is made with the normal forces of the very point: a step that is solved more tightly ends at the same
+// place, and no further minimisations are needed to get there.
+TEST(Friction, SettlesWhileTheStepIsSolved) {
+  for (const ContactKind contact : {ContactKind::Constraint, ContactKind::Penalty}) {
+    Model model = thrown_block(contact);
+    Model tight = model;
+    verification::solve_tightly(tight);
+    Simulation simulation(model), reference(tight);
+    const double accuracy = 1e-4 * 0.6;
+    double rubbed = 0;
+    for (int i = 0; i < 12; ++i) {
+      ASSERT_TRUE(reference.restore(simulation.state()));
+      const StepReport report = simulation.advance();
+      ASSERT_TRUE(report.converged()) << i;
+      ASSERT_TRUE(reference.advance().converged()) << i;
+      EXPECT_LE(report.islands[0].contact.rounds, 2) << i;
+      EXPECT_LE(verification::distance(simulation.state().bodies[0].x, reference.state().bodies[0].x), accuracy) << i;
+      rubbed += report.islands[0].contact.friction_loss;
+    }
+    EXPECT_GT(rubbed, 0);
+  }
+}
+
+// A bar that falls, with a handle at its left end.
+Model held_hammer(const geometry::Motion& motion) {
+  Model model;
+  model.step = 1.0 / 24;
+  model.scheme = Scheme::Trapezoid;
+  model.solids = {solid(box({1, 0.1, 0.1}, {11, 2, 2}), 3, 1e6)};
+  SolidBody& bar = model.solids[0];
+  Handle end;
+  end.vertices = vertices_left_of(bar.mesh, -0.49);
+  end.motion = motion;
+  bar.handles = {end};
+  bar.initial_velocities.assign(bar.mesh.vertices.size(), Vec3(0, -6, 0));
+  model.obstacles = {obstacle(ground(-0.4), ContactKind::Constraint, 0)};
+  return model;
+}
+
+// A pin does no work: the bar has no more energy than at the start, whatever it hits.
+TEST(FallsBack, WhereAHeldBodyWouldGainEnergy) {
+  Model model = held_hammer({});
+  Simulation simulation(model);
+  const double start = simulation.energies(0).total(), scale = simulation.energies(0).kinetic;
+  int fell_back = 0;
+  for (int i = 0; i < 24; ++i) {
+    const StepReport report = simulation.advance();
+    fell_back += report.islands[0].fell_back ? 1 : 0;
+    EXPECT_LE(report.bodies[0].energy.total(), start + 0.05 * scale) << i;
+  }
+  EXPECT_GT(fell_back, 0);
+}
+
+// A block that a handle presses against the floor, or that a load lifts, gains what they give it.
+TEST(FallsBack, NotForTheWorkOfHandlesAndLoads) {
+  for (const bool pressed : {true, false}) {
+    Model model;
+    model.step = 1.0 / 24;
+    model.scheme = Scheme::Trapezoid;
+    model.solids = {solid(box({0.5, 0.5, 0.5}, {4, 4, 4}), 3, 1e6)};
+    SolidBody& block = model.solids[0];
+    model.obstacles = {obstacle(ground(-0.3), ContactKind::Constraint, 0)};
+    if (pressed) {
+      Handle top;
+      for (int i = 0; i < static_cast<int>(block.mesh.vertices.size()); ++i) {
+        if (block.mesh.vertices[static_cast<std::size_t>(i)][1] > 0.24) top.vertices.push_back(i);
+      }
+      top.motion = sliding({0, -0.3, 0});
+      block.handles = {top};
+    } else {
+      Load lift;
+      lift.vertices = geometry::boundary_vertices(block.mesh);
+      lift.force = Vec3(0, 3 * 9.81 * 125, 0);
+      spread(block, lift);
+      block.loads = {lift};
+    }
+    Simulation simulation(model);
+    const double start = simulation.energies(0).total();
+    for (int i = 0; i < 12; ++i) EXPECT_FALSE(simulation.advance().islands[0].fell_back) << pressed << " " << i;
+    EXPECT_GT(simulation.energies(0).total(), start + 100) << pressed;
   }
 }
 

@@ -33,8 +33,8 @@ constexpr int most_rounds = 20;
 // Iterations of a round in which the normal forces of friction are renewed.
 constexpr int most_renewals = 30;
 
-// From this round on forces are renewed by half.
-constexpr int patient_rounds = 4;
+// Iterations of a round, and rounds, after which forces that come and go are renewed by half.
+constexpr int patient_renewals = 8, patient_rounds = 4;
 
 // Of the square of the highest frequency: the weight per mass with which an equilibrium is held where the last round
 // left it, so that it is unique although nothing holds a body. Rounds take it away again: each leaves the part w/(ω² + w)
@@ -140,6 +140,7 @@ struct Simulation::Island {
   std::unique_ptr<matter::SelfContact> self_contact;
   std::unique_ptr<matter::FrictionPotential> friction;  // none: nothing rubs, or OPT's rules do
   std::vector<matter::Contact> contacts;                // with friction: at the end of the step that is being taken
+  std::vector<matter::Contact> contacts_before;         // those of the iteration before
   int renewals = 0;      // of its forces, in the round of the step that is being taken
   bool renewed = false;  // at the last iterate
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
@@ -834,14 +835,19 @@ optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& 
 }
 
 // Friction with the normal forces at the current point; true if something rubs, or did. The first iterate of a step is a
-// guess, at which last step's forces are better than its own. Forces that do not settle are renewed by half.
+// guess, at which last step's forces are better than its own. Forces that come and go are renewed by half, which counts as
+// renewed only when they have done so for many rounds.
 bool Simulation::renew_friction(Island& island, double h, int round) const {
   const bool guessed = round == 1 && island.renewals == 0 && !island.friction->contacts().empty();
   island.renewed = !guessed && island.renewals < most_renewals;
-  ++island.renewals;
+  if (island.renewals++ == 0) island.contacts_before = island.contacts;
   if (!island.renewed) return false;
   std::vector<matter::Contact> found = contacts_of(island);
-  if (round >= patient_rounds) found = matter::halfway(island.contacts, found);
+  if (island.renewals > patient_renewals && matter::oscillates(island.contacts_before, island.contacts, found)) {
+    found = matter::halfway(island.contacts, found);
+    island.renewed = round >= patient_rounds;
+  }
+  island.contacts_before = std::move(island.contacts);
   return take_friction(island, std::move(found), island.joint->point(), h);
 }
 

@@ -7,7 +7,11 @@
 namespace lope::matter {
 namespace {
 constexpr std::size_t numbers_per_contact = 4 + 4 + 1 + 3 + 1;
-}
+
+// What makes a contact the same one in two lists.
+auto key(const Contact& c) { return std::tuple(c.node[0], c.obstacle, c.node[1], c.node[2], c.node[3]); }
+
+}  // namespace
 
 std::vector<double> to_numbers(std::span<const Contact> contacts) {
   std::vector<double> result;
@@ -36,9 +40,6 @@ std::vector<Contact> contacts_from(std::span<const double> numbers) {
 }
 
 std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to) {
-  const auto key = [](const Contact& c) {
-    return std::tuple(c.node[0], c.obstacle, c.node[1], c.node[2], c.node[3]);
-  };
   std::map<decltype(key(from[0])), double> before;
   for (const Contact& c : from) before.emplace(key(c), c.force);
   std::vector<Contact> result;
@@ -54,6 +55,20 @@ std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Cont
     result.push_back(c);
   }
   return result;
+}
+
+bool oscillates(std::span<const Contact> first, std::span<const Contact> second, std::span<const Contact> third) {
+  std::map<decltype(key(first[0])), std::array<double, 2>> changes;
+  for (const Contact& c : first) changes[key(c)][0] -= c.force;
+  for (const Contact& c : second) {
+    std::array<double, 2>& change = changes[key(c)];
+    change[0] += c.force;
+    change[1] -= c.force;
+  }
+  for (const Contact& c : third) changes[key(c)][1] += c.force;
+  double product = 0;
+  for (const auto& [contact, change] : changes) product += change[0] * change[1];
+  return product < 0;
 }
 
 bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles) {

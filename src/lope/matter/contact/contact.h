@@ -23,6 +23,10 @@ struct Contact {
 // order of the second list, then of the first.
 std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to);
 
+// Whether forces come and go: the changes from the first list to the second and from there to the third have a negative
+// product. A contact that a list does not have counts there with none.
+bool oscillates(std::span<const Contact> first, std::span<const Contact> second, std::span<const Contact> third);
+
 // As plain numbers, for checkpoints; and back. The numbers fit if they are a whole number of contacts between
 // nodes and obstacles that exist.
 std::vector<double> to_numbers(std::span<const Contact> contacts);

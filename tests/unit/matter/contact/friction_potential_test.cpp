@@ -99,5 +99,21 @@ TEST(Contacts, HalfwayIsTheMeanOfBothLists) {
   EXPECT_EQ(between[2].force, 2);
 }
 
+TEST(Contacts, OscillateWhereForcesComeAndGo) {
+  const auto forces = [](double first, double second) {
+    std::vector<Contact> list(2);
+    list[0].node[0] = 3;
+    list[0].force = first;
+    list[1].node[0] = 5;
+    list[1].force = second;
+    return list;
+  };
+  EXPECT_TRUE(oscillates(forces(1, 4), forces(2, 4), forces(1, 4)));
+  EXPECT_FALSE(oscillates(forces(1, 4), forces(2, 4), forces(3, 4)));
+  EXPECT_TRUE(oscillates({}, forces(2, 4), {}));  // what is not there has no force
+  EXPECT_FALSE(oscillates({}, {}, forces(2, 4)));
+  EXPECT_FALSE(oscillates(forces(1, 4), forces(2, 0), forces(1.5, -2)));  // the larger change decides
+}
+
 }  // namespace
 }  // namespace lope::matter

@@ -93,7 +93,7 @@ class Painter {
  private:
   void annotate(io::Image& image, double time) const {
     if (color_by_ != "body" && color_by_ != "partition") {
-      render::draw_legend(image, {color_by_, unit_, map_, range_.low, range_.high});
+      render::draw_legend(image, {legend_, unit_, map_, range_.low, range_.high});
     }
     render::draw_caption(image, fmt::format("t = {:.3f} s", time));
   }
@@ -159,6 +159,7 @@ class Painter {
 
   Painter(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request) : run_(run), scene_(scene) {
     color_by_ = request.color_by.empty() ? scene.render.color_by : request.color_by;
+    legend_ = color_by_ == "stress" ? "von_mises" : color_by_;
     options_.width = request.width > 0 ? request.width : scene.render.width;
     options_.height = request.height > 0 ? request.height : scene.render.height;
     options_.samples = request.samples > 0 ? request.samples : scene.render.samples;
@@ -196,8 +197,9 @@ class Painter {
         if (field.empty() && body.liquid && data->bodies[i].positions.empty()) continue;
         if (field.empty()) return unknown_field(data->bodies[i]);
         if (body.liquid) unit_ = color_by_ == "pressure" ? "Pa" : color_by_ == "speed" || color_by_ == "velocity" ? "m/s" : "";
-        for (const FieldData& f : data->bodies[i].fields) {
-          if (f.name == color_by_) unit_ = f.unit;
+        if (const FieldData* drawn = field_named(data->bodies[i], color_by_)) {
+          if (!body.liquid) unit_ = drawn->unit;
+          if (drawn->name == color_by_ && drawn->components == 3) legend_ = "|" + color_by_ + "|";
         }
         values.insert(values.end(), field.begin(), field.end());
       }
@@ -274,7 +276,7 @@ class Painter {
 
   const RunFrames& run_;
   const scene::Scene& scene_;
-  std::string color_by_, unit_;
+  std::string color_by_, legend_, unit_;
   std::vector<render::SurfaceField> partitions_;  // per body, where that is what the colours show
   render::PictureOptions options_;
   bool edges_ = false, flat_ = false, particles_ = false;
@@ -483,7 +485,8 @@ void add_render(Arguments& app, int& status) {
   command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
-  command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, pressure, …");
+  command->add_option("--color-by", request->color_by, "body, partition, or a field: von_mises, stretch, displacement, speed, pressure, … (vectors by their length, "
+                      "stress as von_mises)");
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
   command->add_option("--samples", request->samples, "Rays per pixel")->in_range(1, 65536);
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");

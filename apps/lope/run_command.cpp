@@ -157,12 +157,20 @@ void report_outcome(const scene::RunSummary& summary, const fs::path& directory,
   fmt::print(stderr, "{}\n", failure);
 }
 
-// Where the run goes. Without --output an earlier run is left in peace: NAME-2, NAME-3, …
+// Where the run goes. Without --output an earlier run is left in peace: NAME-2, NAME-3, …; the newest goes on.
 fs::path choose_directory(const RunArguments& arguments, const scene::Scene& scene) {
   if (!arguments.output.empty()) return arguments.output;
   fs::path wanted = scene.output.directory;
   if (wanted.empty()) wanted = fs::path("runs") / scene.name;
-  if (arguments.resume || arguments.overwrite || !scene::holds_run(wanted)) return wanted;
+  if (arguments.resume) {
+    const std::vector<fs::path> runs = scene::runs_in(wanted, scene.name);
+    if (runs.size() > 1 && !arguments.quiet) {
+      fmt::print("{} is the newest of {} runs of this scene and goes on (lope run DIRECTORY --resume goes on with another)\n",
+                 runs.front().string(), runs.size());
+    }
+    return runs.empty() ? wanted : runs.front();
+  }
+  if (arguments.overwrite || !scene::holds_run(wanted)) return wanted;
   fs::path free;
   for (int number = 2; free.empty() || fs::exists(free); ++number)
     free = fmt::format("{}-{}", wanted.string(), number);
@@ -269,7 +277,7 @@ void add_run(Arguments& app, int& status) {
                    "Directory of the run (default: runs/NAME, or NAME-2, … where an earlier run is)")
       ->type_name("DIR");
   Argument* resume = command->add_flag("--resume", arguments->resume,
-                                       "Go on from the checkpoint; SCENE may be the directory of the run");
+                                       "Go on from the checkpoint of the newest run; SCENE may be the directory of a run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
   command

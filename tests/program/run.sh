@@ -99,7 +99,7 @@ expect 1 "$lope" run moved/runs/one --resume --set time.duration=0.4
 complains "is the state of another body 'one': its mesh"
 
 # A frame that is gone is told.
-cp -r runs/bar-3 gap && rm gap/frames/frame_000001.lope gap/frames/frame_000002.lope
+cp -r runs/bar-2 gap && rm gap/frames/frame_000001.lope gap/frames/frame_000002.lope
 expect 0 "$lope" export gap --format ply
 complains "warning: gap/frames: frames are missing: 1 to 2"
 says "3 frames in gap/ply"

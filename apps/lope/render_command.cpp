@@ -485,8 +485,9 @@ void add_render(Arguments& app, int& status) {
   command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
-  command->add_option("--color-by", request->color_by, "body, partition, or a field: von_mises, stretch, displacement, speed, pressure, … (vectors by their length, "
-                      "stress as von_mises)");
+  command->add_option("--color-by", request->color_by,
+                      "body, partition, or a field: von_mises, stretch, displacement, speed, pressure, … (vectors are shown "
+                      "by their length)");
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
   command->add_option("--samples", request->samples, "Rays per pixel")->in_range(1, 65536);
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");

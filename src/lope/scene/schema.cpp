@@ -92,6 +92,7 @@ std::vector<std::string> method_names() {
 }
 
 const std::vector<std::string> sides{"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
+
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
   for (const SolidField& field : solid_fields()) names.emplace_back(field.name);
@@ -554,7 +555,7 @@ void add_body(std::vector<Key>& keys) {
           .within(positive)
           .says("Random positions in a cube of this size about the body's centre, instead of its bounding "
                 "box."));
-  keys.push_back(table("body[].damping").by_default("{}").says("Rayleigh damping (OPT §4.2, lagged)."));
+  keys.push_back(table("body[].damping").by_default("{}").says("Rayleigh damping (OPT §4.2, lagged). Not with scheme = \"static\"."));
   keys.push_back(quantity("body[].damping.mass", Dimension::Frequency)
                      .within(at_least_zero)
                      .by_default("0.0")
@@ -790,7 +791,7 @@ std::vector<Key> make_schema() {
   keys.push_back(
       choice("render.color_by", color_choices())
           .by_default("\"body\"")
-          .says("What the colours show: vectors by their length; `stress` is shown by its von Mises value, as `von_mises`."));
+          .says("What the colours show. Vectors are shown by their length, `stress` by its von Mises value (as `von_mises`)."));
   keys.push_back(boolean("render.ground").by_default("true").says("Draw a ground below the scene."));
   keys.push_back(quantity("render.ground_height", Dimension::Length)
                      .says("Its height (y). Default: just below the lowest point of the run."));
@@ -825,9 +826,10 @@ const Schema& the_schema() {
 }  // namespace
 
 const std::vector<SolidField>& solid_fields() {
-  static const std::vector<SolidField> fields{{"speed", 1, true},         {"displacement", 3, true}, {"velocity", 3, true},
-                                              {"residual", 1, true},      {"contact_force", 1, true}, {"von_mises", 1, false},
-                                              {"stress", 6, false},       {"stretch", 1, false},      {"volume_ratio", 1, false}};
+  static const std::vector<SolidField> fields{
+      {"speed", 1, true},    {"displacement", 3, true},  {"velocity", 3, true},
+      {"residual", 1, true}, {"contact_force", 1, true}, {"von_mises", 1, false},
+      {"stress", 6, false},  {"stretch", 1, false},      {"volume_ratio", 1, false}};
   return fields;
 }
 

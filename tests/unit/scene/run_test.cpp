@@ -202,8 +202,8 @@ TEST_F(RunFiles, OneRunAtATime) {
   const auto done = run_scene(*scene, *model, options);
   ASSERT_TRUE(done) << done.error().message;
   ASSERT_EQ(refusals.size(), 2U);
-  EXPECT_NE(refusals[0].find("no checkpoint"), std::string::npos) << refusals[0];
-  EXPECT_NE(refusals[1].find("another run is going on there"), std::string::npos) << refusals[1];
+  for (const std::string& refusal : refusals)
+    EXPECT_NE(refusal.find("another run is going on there"), std::string::npos) << refusal;
   EXPECT_EQ(times().size(), 11U);
 }
 

@@ -110,7 +110,11 @@ if with render; then
   expect 0 "$lope" render run --plots
   [ "$(ls run/pictures/*.svg | wc -l)" -ge 3 ] || fail "fewer than three plots"
   expect 0 "$lope" render run --movie --size 160x90 --samples 1
+  says "movie: frame 1/"
+  says " left"
+  says "run/pictures/movie.mp4"
   exists run/pictures/movie.mp4
+  expect 0 "$lope" render run --frame 2 --size 160x90 --by-blocks
   refused "frame" -- "$lope" render run --frame 99
   refused "--size" "1280x720" -- "$lope" render run --size big
   refused "no field 'strss'" "von_mises" -- "$lope" render run --color-by strss

@@ -83,10 +83,12 @@ struct PictureRequest {
   bool plots = false;
   std::string color_by;  // empty: as the scene says
   int width = 0, height = 0, samples = 0;
+  bool by_blocks = false;  // render::PictureOptions
   bool edges = false;
   bool particles = false;  // liquids as balls
+  bool quiet = false;      // no words on the way
 };
-// The files written.
-Expected<std::vector<std::filesystem::path>> make_pictures(const PictureRequest& request);
+// Prints the place of each file as soon as it is there: first the still, which takes seconds, then plots, last the movie.
+Expected<void> make_pictures(const PictureRequest& request);
 
 }  // namespace lope::program

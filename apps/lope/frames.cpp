@@ -3,7 +3,6 @@
 #include <lope/geometry/partition.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -87,15 +86,6 @@ Expected<CellData> read_cells(const io::NamedArrays& data, const std::string& bo
   return cells;
 }
 
-// Lengths of vectors.
-std::vector<double> lengths(const FieldData& field) {
-  const auto components = static_cast<std::size_t>(field.components);
-  std::vector<double> result(field.values.size() / components, 0.0);
-  for (std::size_t i = 0; i < field.values.size(); ++i) result[i / components] += field.values[i] * field.values[i];
-  for (double& value : result) value = std::sqrt(value);
-  return result;
-}
-
 bool indices_fit(const FrameBody& body, std::size_t vertices) {
   const auto fits = [vertices](const auto& element) {
     return std::all_of(element.begin(), element.end(),
@@ -171,6 +161,10 @@ Expected<RunFrames::Data> RunFrames::read(std::int64_t number) const {
         if (!array.name.starts_with(prefix) || !values) continue;
         FieldData field{array.name.substr(prefix.size()), "", std::string_view(place) == "/element/", 1, {}};
         if (array.shape.size() == 2) field.components = static_cast<int>(array.shape[1]);
+        if (field.components != 1 && field.components != 3 && field.components != 6) {
+          return input_error("{}: the field '{}' has {} numbers in each place; expected 1, 3 or 6", path.string(),
+                             array.name, field.components);
+        }
         field.values.assign(values->begin(), values->end());
         if (const auto unit = frame->data.metadata.find("unit/" + field.name); unit != frame->data.metadata.end()) {
           field.unit = unit->second;
@@ -192,21 +186,28 @@ Expected<RunFrames::Data> RunFrames::read(std::int64_t number) const {
   return result;
 }
 
+const FieldData* field_named(const BodyFrame& frame, const std::string& name) {
+  const auto find = [&](const std::string& wanted) -> const FieldData* {
+    const auto found = std::find_if(frame.fields.begin(), frame.fields.end(),
+                                    [&](const FieldData& candidate) { return candidate.name == wanted; });
+    return found == frame.fields.end() ? nullptr : &*found;
+  };
+  if (const FieldData* field = find(name)) return field;
+  if (name == "speed") return find("velocity");
+  if (name == "von_mises") return find("stress");
+  return name == "stress" ? find("von_mises") : nullptr;
+}
+
 std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& name) {
-  const auto field = std::find_if(frame.fields.begin(), frame.fields.end(),
-                                  [&](const FieldData& candidate) { return candidate.name == name; });
-  if (field == frame.fields.end()) {
-    const auto velocity = std::find_if(frame.fields.begin(), frame.fields.end(), [&](const FieldData& candidate) {
-      return name == "speed" && candidate.name == "velocity" && candidate.components > 0;
-    });
-    return velocity == frame.fields.end() ? std::vector<double>{} : lengths(*velocity);
-  }
-  if (!field->on_elements) return field->components > 1 ? lengths(*field) : field->values;
+  const FieldData* field = field_named(frame, name);
+  if (!field) return {};
+  const std::vector<double> values = io::shown_values(field->components, field->values);
+  if (!field->on_elements) return values;
   std::vector<double> sum(frame.positions.size(), 0.0), count(frame.positions.size(), 0.0);
   if (body.dimension == 3) {
-    add_to_vertices(body.tetrahedra, field->values, sum, count);
+    add_to_vertices(body.tetrahedra, values, sum, count);
   } else {
-    add_to_vertices(body.triangles, field->values, sum, count);
+    add_to_vertices(body.triangles, values, sum, count);
   }
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = count[i] > 0 ? sum[i] / count[i] : 0;
   return sum;

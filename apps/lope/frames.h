@@ -35,7 +35,7 @@ struct FrameBody {
 struct FieldData {
   std::string name, unit;
   bool on_elements = false;
-  int components = 1;
+  int components = 1;  // 3: a vector; 6: a symmetric tensor xx yy zz xy yz zx
   std::vector<double> values;
 };
 
@@ -69,8 +69,12 @@ class RunFrames {
   std::vector<std::int64_t> numbers_;
 };
 
-// The named field on the vertices or particles: elements' values are averaged around each vertex; "speed" is taken
-// from "velocity" where there is only that. Empty if there is none.
+// The field of this name, or the one that is drawn in its place: "velocity" for "speed", and "stress" and "von_mises" for
+// each other. Null if there is none.
+const FieldData* field_named(const BodyFrame& frame, const std::string& name);
+
+// What pictures show of that field, on the vertices or particles: the length of a vector, the von Mises stress of a tensor.
+// Elements' values are averaged around each vertex. Empty if there is none.
 std::vector<double> vertex_values(const FrameBody& body, const BodyFrame& frame, const std::string& field);
 
 // The partition of a body's elements; found now where the run did not write it.

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include <lope/base/terminal.h>
+#include <lope/base/timer.h>
 #include <lope/io/file.h>
 #include <lope/io/json_lines.h>
 #include <lope/io/png.h>
@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "frames.h"
 #include "liquid_pictures.h"
+#include "progress.h"
 #include "stop_signals.h"
 
 namespace lope::program {
@@ -93,7 +94,7 @@ class Painter {
  private:
   void annotate(io::Image& image, double time) const {
     if (color_by_ != "body" && color_by_ != "partition") {
-      render::draw_legend(image, {color_by_, unit_, map_, range_.low, range_.high});
+      render::draw_legend(image, {legend_, unit_, map_, range_.low, range_.high});
     }
     render::draw_caption(image, fmt::format("t = {:.3f} s", time));
   }
@@ -159,9 +160,11 @@ class Painter {
 
   Painter(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request) : run_(run), scene_(scene) {
     color_by_ = request.color_by.empty() ? scene.render.color_by : request.color_by;
+    legend_ = color_by_ == "stress" ? "von_mises" : color_by_;
     options_.width = request.width > 0 ? request.width : scene.render.width;
     options_.height = request.height > 0 ? request.height : scene.render.height;
     options_.samples = request.samples > 0 ? request.samples : scene.render.samples;
+    options_.by_blocks = request.by_blocks;
     edges_ = request.edges || scene.render.edges;
     particles_ = request.particles;
     flat_ = std::all_of(run.bodies().begin(), run.bodies().end(), [](const FrameBody& b) { return b.dimension == 2; });
@@ -196,8 +199,9 @@ class Painter {
         if (field.empty() && body.liquid && data->bodies[i].positions.empty()) continue;
         if (field.empty()) return unknown_field(data->bodies[i]);
         if (body.liquid) unit_ = color_by_ == "pressure" ? "Pa" : color_by_ == "speed" || color_by_ == "velocity" ? "m/s" : "";
-        for (const FieldData& f : data->bodies[i].fields) {
-          if (f.name == color_by_) unit_ = f.unit;
+        if (const FieldData* drawn = field_named(data->bodies[i], color_by_)) {
+          if (!body.liquid) unit_ = drawn->unit;
+          if (drawn->name == color_by_ && drawn->components == 3) legend_ = "|" + color_by_ + "|";
         }
         values.insert(values.end(), field.begin(), field.end());
       }
@@ -274,7 +278,7 @@ class Painter {
 
   const RunFrames& run_;
   const scene::Scene& scene_;
-  std::string color_by_, unit_;
+  std::string color_by_, legend_, unit_;
   std::vector<render::SurfaceField> partitions_;  // per body, where that is what the colours show
   render::PictureOptions options_;
   bool edges_ = false, flat_ = false, particles_ = false;
@@ -326,16 +330,45 @@ Expected<fs::path> write_still(const RunFrames& run, const Painter& painter, std
   return path;
 }
 
-// Hundreds of frames: unless the request says otherwise, at most 960 pixels wide and few rays, which motion hides.
+// Hundreds of frames: unless the request says otherwise, at most 768 pixels wide and few rays, shared by blocks of pixels.
 PictureRequest movie_request(PictureRequest request, const scene::Scene& scene) {
   if (request.width <= 0) {
-    const double scale = std::min(1.0, 960.0 / scene.render.width);
+    const double scale = std::min(1.0, 768.0 / scene.render.width);
     request.width = static_cast<int>(scene.render.width * scale) / 2 * 2;
     request.height = static_cast<int>(scene.render.height * scale) / 2 * 2;
   }
-  if (request.samples <= 0) request.samples = std::min(scene.render.samples, 8);
+  if (request.samples <= 0) {
+    request.samples = std::min(scene.render.samples, 8);
+    request.by_blocks = true;
+  }
   return request;
 }
+
+// The frames drawn and the time left: on a terminal after every frame; elsewhere a line after the first one, then at most one
+// every five seconds.
+class MovieProgress {
+ public:
+  MovieProgress(std::size_t frames, bool quiet) : frames_(static_cast<std::int64_t>(frames)), quiet_(quiet) {}
+
+  void show(std::size_t drawn) {
+    const auto done = static_cast<std::int64_t>(drawn);
+    if (quiet_) return;
+    if (done == frames_) {
+      line_.clear();
+      return;
+    }
+    if (!line_.on_terminal() && done > 1 && !line_.due(5)) return;
+    const double elapsed = watch_.seconds(), left = elapsed / static_cast<double>(done) * static_cast<double>(frames_ - done);
+    line_.show(fmt::format("movie: frame {}/{}  {} elapsed, {} left", done, frames_, duration_text(elapsed), duration_text(left)),
+               done, frames_);
+  }
+
+ private:
+  std::int64_t frames_;
+  bool quiet_;
+  ProgressLine line_;
+  Stopwatch watch_;
+};
 
 Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, const PictureRequest& request,
                                const fs::path& folder) {
@@ -351,18 +384,15 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
   const StopSignals signals("\nStopping; no movie is left.\n");
   auto movie = render::Movie::create(path, request.width, request.height, options);
   if (!movie) return forward_error(movie);
-  const bool show = is_terminal(stdout);
+  MovieProgress progress(numbers.size(), request.quiet);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     if (stop_requested()) return environment_error("{}: stopped before its end", path.string());
-    if (show) {
-      fmt::print("\rrendering frame {}/{}\x1b[K{}", k + 1, numbers.size(), k + 1 == numbers.size() ? "\r\x1b[K" : "");
-      std::fflush(stdout);
-    }
     const auto data = run.read(numbers[k]);
     if (!data) return forward_error(data);
     const auto image = painter->paint(*data);
     if (!image) return forward_error(image);
     if (const auto added = movie->add(*image); !added) return forward_error(added);
+    progress.show(k + 1);
   }
   if (const auto finished = movie->finish(); !finished) return forward_error(finished);
   return path;
@@ -441,37 +471,35 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
 
 Expected<void> check_pictures() { return {}; }
 
-Expected<std::vector<fs::path>> make_pictures(const PictureRequest& request) {
+Expected<void> make_pictures(const PictureRequest& request) {
   const auto run = RunFrames::open(request.directory);
   if (!run) return forward_error(run);
   const auto scene = scene::load_scene((request.directory / "scene.toml").string());
   if (!scene) return forward_error(scene);
   const fs::path folder = request.directory / "pictures";
   if (const auto made = io::make_directory(folder); !made) return forward_error(made);
+  const auto announce = [](const fs::path& file) { tell(stdout, file.string() + "\n"); };
 
-  std::vector<fs::path> files;
-  if (request.still || request.movie || request.frame) {
+  if (request.still || request.frame) {
     const auto painter = Painter::create(*run, *scene, request);
     if (!painter) return forward_error(painter);
-    if (request.still || request.frame) {
-      Expected<std::int64_t> number = request.frame ? Expected<std::int64_t>(*request.frame) : most_dramatic(*run);
-      if (!number) return forward_error(number);
-      const auto still = write_still(*run, *painter, *number, folder);
-      if (!still) return forward_error(still);
-      files.push_back(*still);
-    }
-    if (request.movie) {
-      const auto movie = write_movie(*run, *scene, movie_request(request, *scene), folder);
-      if (!movie) return forward_error(movie);
-      files.push_back(*movie);
-    }
+    const Expected<std::int64_t> number = request.frame ? Expected<std::int64_t>(*request.frame) : most_dramatic(*run);
+    if (!number) return forward_error(number);
+    const auto still = write_still(*run, *painter, *number, folder);
+    if (!still) return forward_error(still);
+    announce(*still);
   }
   if (request.plots) {
     const auto plots = write_plots(request.directory, folder, *scene);
     if (!plots) return forward_error(plots);
-    files.insert(files.end(), plots->begin(), plots->end());
+    for (const fs::path& plot : *plots) announce(plot);
   }
-  return files;
+  if (request.movie) {
+    const auto movie = write_movie(*run, *scene, movie_request(request, *scene), folder);
+    if (!movie) return forward_error(movie);
+    announce(*movie);
+  }
+  return {};
 }
 
 void add_render(Arguments& app, int& status) {
@@ -483,9 +511,12 @@ void add_render(Arguments& app, int& status) {
   command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
-  command->add_option("--color-by", request->color_by, "body, partition, or a field: stress, stretch, residual, speed, pressure, …");
+  command->add_option("--color-by", request->color_by,
+                      "body, partition, or a field: von_mises, stretch, displacement, speed, pressure, … (vectors are shown "
+                      "by their length)");
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
   command->add_option("--samples", request->samples, "Rays per pixel")->in_range(1, 65536);
+  command->add_flag("--by-blocks", request->by_blocks, "Two by two pixels share their rays where they see the same (movies do, unless --samples is given)");
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");
   command->add_flag("--particles", request->particles, "Draw liquids as their particles");
   command->callback([=, &status] {
@@ -496,12 +527,8 @@ void add_render(Arguments& app, int& status) {
     }
     if (*frame >= 0) request->frame = *frame;
     request->still = !request->frame && !request->movie && !request->plots;
-    const auto files = make_pictures(*request);
-    if (!files) {
-      status = stop_requested() ? stop_status() : complain(files.error());
-      return;
-    }
-    for (const fs::path& file : *files) fmt::print("{}\n", file.string());
+    if (const auto made = make_pictures(*request); !made)
+      status = stop_requested() ? stop_status() : complain(made.error());
   });
 }
 

@@ -1,16 +1,14 @@
 #include <lope/base/cpu.h>
 #include <lope/base/log.h>
 #include <lope/base/parallel.h>
-#include <lope/base/terminal.h>
-#include <lope/base/timer.h>
 #include <lope/scene/check.h>
 #include <lope/scene/run.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "commands.h"
 #include "patience.h"
+#include "progress.h"
 #include "stop_signals.h"
 #include <fmt/chrono.h>
 #include <fmt/core.h>
@@ -20,81 +18,55 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Words on the way of a run. A terminal that was closed must not end it before its checkpoint: failures are ignored.
-void tell(std::FILE* file, const std::string& words) {
-  std::fputs(words.c_str(), file);
-  std::fflush(file);
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
-  const auto whole = std::lround(seconds);
-  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
-}
-
 // One line that updates itself on a terminal; plain lines, at most one every two seconds (within a step: one every half
 // minute), otherwise.
 class ProgressPrinter {
  public:
-  ProgressPrinter(const step::Model& model, bool quiet)
-      : model_(model), quiet_(quiet), terminal_(is_terminal(stdout)) {}
+  ProgressPrinter(const step::Model& model, bool quiet) : model_(model), quiet_(quiet) {}
 
   void show(const scene::RunProgress& progress) {
     const step::StepReport& report = progress.report;
     if (!report.converged()) explain(report);
     const bool last = report.step == progress.steps;
-    if (quiet_ || (!terminal_ && !last && since_last_.seconds() < 2)) return;
-    since_last_ = {};
+    if (quiet_ || (!line_.on_terminal() && !last && !line_.due(2))) return;
     int iterations = 0;
     for (const auto& island : report.islands) iterations += island.solve.iterations;
     if (report.liquid) iterations += static_cast<int>(report.liquid->iterations);
     const std::string line =
         fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
                     report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
-    print(line, report.step, progress.steps);
+    line_.show(line, report.step, progress.steps);
   }
 
   // Steps that take long are seen to go on.
   void show(const scene::IterationProgress& progress) {
-    if (quiet_ || since_last_.seconds() < (terminal_ ? 1 : 30)) return;
-    since_last_ = {};
+    if (quiet_ || !line_.due(line_.on_terminal() ? 1 : 30)) return;
     const bool metres = model_.solver.stopping.test == optimize::StoppingTest::Displacement;
-    print(fmt::format("step {}/{}  iteration {}, {} {:.2g}{}  {} elapsed", progress.step, progress.steps,
-                      progress.iteration.number, metres ? "remaining displacement" : "measure",
-                      progress.iteration.measure, metres ? " m" : "", duration_text(progress.elapsed)),
-          progress.step - 1, progress.steps);
+    line_.show(fmt::format("step {}/{}  iteration {}, {} {:.2g}{}  {} elapsed", progress.step, progress.steps,
+                           progress.iteration.number, metres ? "remaining displacement" : "measure",
+                           progress.iteration.measure, metres ? " m" : "", duration_text(progress.elapsed)),
+               progress.step - 1, progress.steps);
   }
 
  private:
-  void print(const std::string& line, std::int64_t done, std::int64_t steps) const {
-    if (terminal_) {
-      constexpr std::int64_t width = 24;
-      const std::int64_t filled = done * width / steps;
-      tell(stdout, fmt::format("\r[{:=<{}}{:<{}}] {}\x1b[K{}", "", filled, "", width - filled, line,
-                               done == steps ? "\n" : ""));
-    } else {
-      tell(stdout, line + "\n");
-    }
-  }
   void explain(const step::StepReport& report) {
     for (const auto& island : report.islands) {
       const optimize::MinimizerSummary& solve = island.solve;
       if (solve.converged()) continue;
-      if (terminal_) tell(stderr, "\r\x1b[K");
+      line_.clear();
       log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
                   scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
     }
     if (report.liquid && !report.liquid->converged) {
-      if (terminal_) tell(stderr, "\r\x1b[K");
+      line_.clear();
       log_warning("step {}, liquid '{}': {} (residual {:.3g} m/s, tolerance {:.3g} m/s)", report.step,
                   model_.liquid->name, report.liquid->reason, report.liquid->residual,
                   report.liquid->tolerance);
     }
   }
   const step::Model& model_;
-  bool quiet_, terminal_;
-  Stopwatch since_last_;
+  bool quiet_;
+  ProgressLine line_;
 };
 
 struct RunArguments {
@@ -157,12 +129,20 @@ void report_outcome(const scene::RunSummary& summary, const fs::path& directory,
   fmt::print(stderr, "{}\n", failure);
 }
 
-// Where the run goes. Without --output an earlier run is left in peace: NAME-2, NAME-3, …
+// Where the run goes. Without --output an earlier run is left in peace: NAME-2, NAME-3, …; the newest goes on.
 fs::path choose_directory(const RunArguments& arguments, const scene::Scene& scene) {
   if (!arguments.output.empty()) return arguments.output;
   fs::path wanted = scene.output.directory;
   if (wanted.empty()) wanted = fs::path("runs") / scene.name;
-  if (arguments.resume || arguments.overwrite || !scene::holds_run(wanted)) return wanted;
+  if (arguments.resume) {
+    const std::vector<fs::path> runs = scene::runs_in(wanted, scene.name);
+    if (runs.size() > 1 && !arguments.quiet) {
+      fmt::print("{} is the newest of {} runs of this scene and goes on (lope run DIRECTORY --resume goes on with another)\n",
+                 runs.front().string(), runs.size());
+    }
+    return runs.empty() ? wanted : runs.front();
+  }
+  if (arguments.overwrite || !scene::holds_run(wanted)) return wanted;
   fs::path free;
   for (int number = 2; free.empty() || fs::exists(free); ++number)
     free = fmt::format("{}-{}", wanted.string(), number);
@@ -250,9 +230,10 @@ int run(const RunArguments& arguments) {
     PictureRequest request;
     request.directory = directory;
     request.still = request.movie = request.plots = true;
-    const auto files = make_pictures(request);
-    if (!files) return stop_requested() ? stop_status() : complain(files.error());
-    for (const fs::path& file : *files) fmt::print("{}\n", file.string());
+    request.by_blocks = true;  // soon there; `lope render` draws a still with more care
+    request.quiet = arguments.quiet;
+    if (const auto made = make_pictures(request); !made)
+      return stop_requested() ? stop_status() : complain(made.error());
   }
   return summary->unconverged_steps.empty() ? Done : NotConverged;
 }
@@ -269,7 +250,7 @@ void add_run(Arguments& app, int& status) {
                    "Directory of the run (default: runs/NAME, or NAME-2, … where an earlier run is)")
       ->type_name("DIR");
   Argument* resume = command->add_flag("--resume", arguments->resume,
-                                       "Go on from the checkpoint; SCENE may be the directory of the run");
+                                       "Go on from the checkpoint of the newest run; SCENE may be the directory of a run");
   command->add_flag("--overwrite", arguments->overwrite, "Replace an earlier run in the directory")->excludes(resume);
   command->add_flag("--render", arguments->render, "Then make a still, a movie and the plots");
   command

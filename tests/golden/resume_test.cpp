@@ -30,7 +30,7 @@ duration = "0.4 s"
 frame_rate = 25
 
 [output]
-fields = ["stress", "residual", "speed"]
+fields = ["stress", "von_mises", "displacement", "velocity", "residual", "speed"]
 formats = []
 
 [[body]]

@@ -80,19 +80,44 @@ refused "--format" -- "$lope" export run --format stl
 expect 0 "$lope" run bar.toml --set 'output.formats=["ply"]' --set time.duration=0.1 -o exported
 says "5 frames in exported/ply"
 
+# Vectors and tensors: whole in the files, by one number in pictures.
+expect 0 "$lope" run bar.toml --set 'output.formats=["vtu", "ply"]' --set time.duration=0.1 -o tensors \
+  --set 'output.fields=["stress", "von_mises", "displacement", "velocity"]'
+for array in 'displacement" NumberOfComponents="3' 'velocity" NumberOfComponents="3' 'stress" NumberOfComponents="6'; do
+  grep -qaF "Name=\"$array" tensors/vtu/tensors_000004_0_bar.vtu || fail "no $array in the .vtu"
+done
+grep -qa "property float displacement_y" tensors/ply/tensors_000004.ply || fail "no displacement in the .ply"
+if with render; then
+  draw() { "$lope" render "$1" --frame 4 --size 160x90 --samples 1 --color-by "$2" && mv "$1/pictures/frame_000004.png" "$2.png"; }
+  for field in stress von_mises displacement velocity speed; do expect 0 draw tensors $field; done
+  cmp -s displacement.png velocity.png && fail "displacement and velocity look the same"
+  mv von_mises.png whole.png
+  expect 0 draw run von_mises
+  cmp whole.png von_mises.png || fail "the frames of default fields give another picture"
+  expect 0 draw run stress
+  cmp whole.png stress.png || fail "old words for the von Mises stress are not understood"
+  expect 1 draw run displacement
+  complains "no field 'displacement'; they have: body, partition"
+  complains "output.fields"
+fi
+
 if with render; then
   expect 0 "$lope" render run --frame 2 --size 160x90 --samples 1
   says "run/pictures/frame_000002.png"
   exists run/pictures/frame_000002.png
-  expect 0 "$lope" render run --size 160x90 --samples 1 --color-by stress --edges
+  expect 0 "$lope" render run --size 160x90 --samples 1 --color-by von_mises --edges
   expect 0 "$lope" render run --frame 2 --size 160x90 --samples 1 --color-by partition
   expect 0 "$lope" render run --plots
   [ "$(ls run/pictures/*.svg | wc -l)" -ge 3 ] || fail "fewer than three plots"
   expect 0 "$lope" render run --movie --size 160x90 --samples 1
+  says "movie: frame 1/"
+  says " left"
+  says "run/pictures/movie.mp4"
   exists run/pictures/movie.mp4
+  expect 0 "$lope" render run --frame 2 --size 160x90 --by-blocks
   refused "frame" -- "$lope" render run --frame 99
   refused "--size" "1280x720" -- "$lope" render run --size big
-  refused "no field 'strss'" "stress" -- "$lope" render run --color-by strss
+  refused "no field 'strss'" "von_mises" -- "$lope" render run --color-by strss
 else
   expect 3 "$lope" render run --frame 2
   complains "built without pictures"

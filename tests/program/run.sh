@@ -19,6 +19,10 @@ for number in 2 3; do
   says "5 frames in runs/bar-$number/frames"
   exists runs/bar-$number/checkpoint.h5
 done
+# --resume goes on with the newest of them, and says so.
+expect 0 "$lope" run bar.toml --resume --set time.duration=0.2
+says "runs/bar-3 is the newest of 3 runs of this scene"
+says "9 frames in runs/bar-3/frames"
 refused_run() {
   expect 1 "$lope" run bar.toml --set time.duration=0.1 -o runs/bar
   complains "runs/bar already holds a run"
@@ -31,6 +35,8 @@ mkdir -p runs/bar/pictures && : >runs/bar/pictures/old.png
 expect 0 "$lope" run bar.toml --set time.duration=0.1 --overwrite
 [ "$(ls runs/bar/frames | grep -c frame_)" -eq 5 ] || fail "--overwrite left frames of the earlier run"
 absent runs/bar/pictures
+expect 0 "$lope" run bar.toml --resume --set time.duration=0.2
+says "runs/bar is the newest of 3 runs of this scene"
 expect 0 "$lope" run bar.toml -o elsewhere/deep --quiet --set 'output.formats=["vtu"]'
 [ ! -s out ] || fail "--quiet prints"
 exists elsewhere/deep/checkpoint.h5
@@ -93,7 +99,7 @@ expect 1 "$lope" run moved/runs/one --resume --set time.duration=0.4
 complains "is the state of another body 'one': its mesh"
 
 # A frame that is gone is told.
-cp -r runs/bar-3 gap && rm gap/frames/frame_000001.lope gap/frames/frame_000002.lope
+cp -r runs/bar-2 gap && rm gap/frames/frame_000001.lope gap/frames/frame_000002.lope
 expect 0 "$lope" export gap --format ply
 complains "warning: gap/frames: frames are missing: 1 to 2"
 says "3 frames in gap/ply"

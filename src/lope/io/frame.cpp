@@ -185,4 +185,22 @@ std::vector<std::int64_t> frame_numbers(const fs::path& folder) {
   return numbers;
 }
 
+std::vector<double> shown_values(int components, std::span<const double> values) {
+  if (components == 1) return {values.begin(), values.end()};
+  const auto stride = static_cast<std::size_t>(components);
+  std::vector<double> result(values.size() / stride);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::span<const double> v = values.subspan(i * stride, stride);
+    double square = 0;
+    if (components == 6) {
+      const double a = v[0] - v[1], b = v[1] - v[2], c = v[2] - v[0];
+      square = 0.5 * (a * a + b * b + c * c) + 3 * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5]);
+    } else {
+      for (const double component : v) square += component * component;
+    }
+    result[i] = std::sqrt(square);
+  }
+  return result;
+}
+
 }  // namespace lope::io

@@ -10,6 +10,7 @@
 #include <lope/io/named_arrays.h>
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 namespace lope::io {
@@ -33,5 +34,9 @@ std::filesystem::path frame_path(const std::filesystem::path& folder, std::int64
 
 // The numbers of the frames in a folder, ascending; none if there is no such folder.
 std::vector<std::int64_t> frame_numbers(const std::filesystem::path& folder);
+
+// What pictures show of a field with this many numbers in each place, one number per place: a scalar itself, the length of
+// a vector, the von Mises stress of a symmetric tensor (six numbers: xx yy zz xy yz zx).
+std::vector<double> shown_values(int components, std::span<const double> values);
 
 }  // namespace lope::io

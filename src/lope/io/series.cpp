@@ -58,22 +58,32 @@ std::string obj_bytes(std::span<const SeriesBody> bodies, const std::vector<Surf
   return out;
 }
 
-const Field* find_scalar(const SeriesBody& body, const std::string& name) {
+const Field* find_like(const SeriesBody& body, const Field& wanted) {
   for (const Field& field : body.point_fields) {
-    if (field.name == name && field.components == 1) return &field;
+    if (field.name == wanted.name && field.components == wanted.components) return &field;
   }
   return nullptr;
 }
 
-// The names of the scalar point fields that every body has.
-std::vector<std::string> common_scalars(std::span<const SeriesBody> bodies) {
-  std::vector<std::string> names;
-  if (bodies.empty()) return names;
+// The first body's scalars and vectors on points that every body has.
+std::vector<const Field*> common_fields(std::span<const SeriesBody> bodies) {
+  std::vector<const Field*> fields;
+  if (bodies.empty()) return fields;
   for (const Field& field : bodies.front().point_fields) {
-    const auto has_it = [&](const SeriesBody& body) { return find_scalar(body, field.name) != nullptr; };
-    if (std::all_of(bodies.begin(), bodies.end(), has_it)) names.push_back(field.name);
+    const auto has_it = [&](const SeriesBody& body) { return find_like(body, field) != nullptr; };
+    const bool fits = field.components == 1 || field.components == 3;
+    if (fits && std::all_of(bodies.begin(), bodies.end(), has_it)) fields.push_back(&field);
   }
-  return names;
+  return fields;
+}
+
+void print_ply_properties(std::string& out, const Field& field) {
+  const std::string name = file_name_part(field.name);
+  if (field.components == 1) {
+    print(out, "property float ", name, '\n');
+    return;
+  }
+  for (const char axis : {'x', 'y', 'z'}) print(out, "property float ", name, '_', axis, '\n');
 }
 
 std::string ply_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
@@ -82,18 +92,19 @@ std::string ply_bytes(std::span<const SeriesBody> bodies, const std::vector<Surf
     vertices += surface.vertices.size();
     triangles += surface.triangles.size();
   }
-  const std::vector<std::string> scalars = common_scalars(bodies);
+  const std::vector<const Field*> fields = common_fields(bodies);
   std::string out;
   print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", vertices,
         "\nproperty float x\nproperty float y\nproperty float z\n");
-  for (const std::string& name : scalars) print(out, "property float ", file_name_part(name), '\n');
+  for (const Field* field : fields) print_ply_properties(out, *field);
   print(out, "element face ", triangles,
         "\nproperty list uchar int vertex_indices\nproperty int body\nend_header\n");
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     for (const int vertex : surfaces[b].vertices) {
       for (int k = 0; k < 3; ++k) put(out, static_cast<float>(bodies[b].positions[vertex][k]));
-      for (const std::string& name : scalars) {
-        put(out, static_cast<float>(find_scalar(bodies[b], name)->values[vertex]));
+      for (const Field* field : fields) {
+        const double* values = find_like(bodies[b], *field)->values.data() + std::ptrdiff_t{vertex} * field->components;
+        for (int k = 0; k < field->components; ++k) put(out, static_cast<float>(values[k]));
       }
     }
   }

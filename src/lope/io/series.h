@@ -45,8 +45,8 @@ class VtuSeries {
 enum class SurfaceFormat { Ply, Obj };
 
 // Writes STEM_000012.ply or .obj: the surfaces of all bodies in one file, with the vertices that they use.
-// OBJ has one object per body, PLY an integer `body` per face and the point fields of one component that all
-// bodies have.
+// OBJ has one object per body, PLY an integer `body` per face and the scalars and vectors (NAME_x, NAME_y, NAME_z) on
+// points that all bodies have.
 Expected<void> write_surface_frame(const std::filesystem::path& folder, const std::string& stem,
                                    SurfaceFormat format, std::int64_t number,
                                    std::span<const SeriesBody> bodies);

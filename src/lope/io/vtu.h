@@ -10,7 +10,8 @@
 
 namespace lope::io {
 
-// A quantity per vertex or per cell: `components` numbers for each, one after the other.
+// A quantity per vertex or per cell: `components` numbers for each, one after the other. Three are a vector, six a
+// symmetric tensor in VTK's order xx yy zz xy yz xz.
 struct Field {
   std::string name;
   int components = 1;

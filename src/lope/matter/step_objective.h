@@ -9,8 +9,10 @@
 #include <lope/material/parameters.h>
 #include <lope/optimize/objective.h>
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace lope::matter {
@@ -27,14 +29,19 @@ struct StepSetup {
   std::span<const double> unforced = {};   // xₙ + h vₙ; empty: errors are judged by the accuracy alone
 };
 
-// A field over vertices or elements, for pictures and files.
+// A field over vertices or elements, for pictures and files: a scalar, a vector (x y z, also in 2D) or a symmetric tensor
+// (xx yy zz xy yz zx).
 struct Field {
   enum class Place { Vertex, Element };
   std::string name;
   std::string unit;
   Place place = Place::Element;
   std::vector<double> values;
+  int components = 1;  // 1, 3 or 6, one after the other in `values`
 };
+
+// Which fields, by name. Others are not computed.
+using FieldFilter = std::function<bool(const std::string& name)>;
 
 class StepObjective : public optimize::Objective {
  public:
@@ -52,8 +59,10 @@ class StepObjective : public optimize::Objective {
   // At the current point: Φ, and g = ∂Φ/∂x without inertia and damping (fixed nodes included).
   virtual double potential() const = 0;
   virtual void potential_gradient(std::span<double> g) const = 0;
+  // g += w (k_M M + k_D D)(x − y), of the step that was set up last (fixed nodes included).
+  virtual void add_damping_gradient(std::span<double> g) const = 0;
   virtual int inverted_elements() const = 0;
-  virtual std::vector<Field> fields() const = 0;
+  virtual std::vector<Field> fields(const FieldFilter& wanted) const = 0;
 };
 
 struct SolidDescription {

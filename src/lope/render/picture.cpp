@@ -7,10 +7,6 @@
 namespace lope::render {
 namespace {
 
-// A pixel is settled when the standard error of its mean, were its samples independent, is below this (on the
-// scale of the square root of light). Stratified samples err by about a third of that.
-constexpr double settled = 0.010;
-
 Expected<void> check(const Scene& scene, const PictureOptions& options) {
   if (options.width < 1 || options.height < 1 || options.width > 65535 || options.height > 65535) {
     return input_error("a picture of {} x {} pixels cannot be drawn; sizes are 1 to 65535", options.width,
@@ -82,13 +78,13 @@ void set_ray(Ray& ray, int lane, const Vector3f& origin, const Vector3f& directi
 
 }  // namespace
 
-void Tracer::aim(Packet& packet, int x, int y, int first) const {
+void Tracer::aim(Packet& packet, const Spot& spot, int first) const {
   for (int lane = 0; lane < lanes; ++lane) {
     const auto p = points_.point(filter_pair, first + lane, packet.shift[filter_pair]);
     const float a =
-        (static_cast<float>(x) + 0.5f + tent(p.u) - 0.5f * static_cast<float>(options_.width)) * pixel_angle_;
-    const float b = (0.5f * static_cast<float>(options_.height) - static_cast<float>(y) - 0.5f - tent(p.v)) *
-                    pixel_angle_;
+        (spot.x + spot.radius * tent(p.u) - 0.5f * static_cast<float>(options_.width)) * pixel_angle_;
+    const float b =
+        (0.5f * static_cast<float>(options_.height) - spot.y - spot.radius * tent(p.v)) * pixel_angle_;
     if (scene_.camera.orthographic) {
       packet.origin[lane] = eye_ + a * right_ + b * camera_up_;
       packet.direction[lane] = forward_;
@@ -96,6 +92,8 @@ void Tracer::aim(Packet& packet, int x, int y, int first) const {
       packet.origin[lane] = eye_;
       packet.direction[lane] = (forward_ + a * right_ + b * camera_up_).normalized();
     }
+    packet.view[lane] = packet.direction[lane];
+    packet.look[lane] = {};
     packet.valid[lane] = -1;
     packet.throughput[lane] = {1, 1, 1};
     packet.radiance[lane] = packet.gloss[lane] = packet.gloss_light[lane] = packet.backdrop[lane] = {};
@@ -146,8 +144,10 @@ void Tracer::trace(Packet& packet, int first) const {
       const bool primary = depth == 0 && packet.mirrors[lane] == 0, mirrored = depth == 0 && !primary;
       const bool found = packet.rays.hit.geomID[lane] != RTC_INVALID_GEOMETRY_ID;
       const float floor = scene_.ground ? ground_distance(packet.origin[lane], direction) : far_away;
+      const bool straight = depth == 0 && direction.dot(packet.view[lane]) > 0.99999f;
       if (!found && floor == far_away) {
         packet.valid[lane] = 0;
+        if (straight) packet.look[lane] = {};
         if (primary) {
           packet.backdrop[lane] = background(direction);
           packet.haze[lane] = 1;
@@ -161,6 +161,12 @@ void Tracer::trace(Packet& packet, int first) const {
       const bool on_floor = floor < (found ? packet.rays.ray.tfar[lane] : far_away);
       Hit& hit = packet.hit[lane];
       hit = on_floor ? ground_hit(packet, lane, floor) : surface_hit(packet, lane, primary);
+      if (straight && hit.clear && hit.clear->kind == Clear::Kind::Glass) {
+        packet.look[lane].what = Look::mirror_image;  // unless the path goes on through the glass
+      } else if (straight) {
+        packet.look[lane] = {on_floor ? Look::ground : packet.rays.hit.geomID[lane],
+                             (hit.point - eye_).dot(packet.view[lane]), hit.normal, hit.albedo, hit.clear != nullptr};
+      }
       if (on_floor && primary) {  // the floor fades into the horizon
         const float fade = smooth_step(fade_start_, fade_end_, hit.point.norm());
         packet.backdrop[lane] = scene_.background.horizon;
@@ -250,31 +256,33 @@ void Tracer::trace(Packet& packet, int first) const {
   }
 }
 
-Colour Tracer::pixel(int x, int y) const {
-  Packet packet;
+// Every pixel has random numbers of its own.
+void Tracer::scramble(Packet& packet, int x, int y) const {
   const std::uint64_t index = static_cast<std::uint64_t>(y) * options_.width + x;
   for (std::size_t k = 0; k < packet.shift.size(); ++k) {
     packet.shift[k] = random_bits(options_.seed + k / 8, index * 8 + k % 8);
   }
-  Colour sum;
-  double mean = 0, spread = 0;  // of the luminance, by Welford's update
-  int count = 0;
-  while (count < samples_) {
-    aim(packet, x, y, count);
-    trace(packet, count);
-    for (int lane = 0; lane < lanes; ++lane) {
-      const Colour light = scene_.unlit ? packet.radiance[lane] : shoulder(packet.radiance[lane]);
-      const Colour c = mix(light, packet.backdrop[lane], packet.haze[lane]);
-      sum = sum + c;
-      const double value = std::sqrt(std::max(luminance(c), 0.0f));  // closer to what the eye sees
-      const double delta = value - mean;
-      mean += delta / (count + lane + 1);
-      spread += delta * (value - mean);
-    }
-    count += lanes;
-    if (std::sqrt(spread) < settled * count) break;
+}
+
+// Eight more.
+void Tracer::add_samples(Packet& packet, const Spot& spot, Estimate& estimate) const {
+  aim(packet, spot, estimate.samples);
+  trace(packet, estimate.samples);
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Colour light = scene_.unlit ? packet.radiance[lane] : shoulder(packet.radiance[lane]);
+    estimate.add(mix(light, packet.backdrop[lane], packet.haze[lane]));
   }
-  return (1.0f / static_cast<float>(count)) * sum;
+}
+
+Colour Tracer::pixel(int x, int y) const {
+  Packet packet;
+  scramble(packet, x, y);
+  const Spot spot{static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, 1};
+  Estimate estimate;
+  do {
+    add_samples(packet, spot, estimate);
+  } while (estimate.samples < samples_ && !estimate.is_settled());
+  return estimate.mean();
 }
 
 Image Tracer::render() const {
@@ -283,12 +291,13 @@ Image Tracer::render() const {
   image.height = options_.height;
   image.rgb.resize(3 * static_cast<std::size_t>(image.width) * image.height);
   constexpr int tile = 16;
+  const std::vector<Block> blocks = options_.by_blocks ? survey_blocks() : std::vector<Block>();
   const std::size_t columns = (image.width + tile - 1) / tile, rows = (image.height + tile - 1) / tile;
   parallel_for(columns * rows, 1, [&](std::size_t index) {
     const int x0 = static_cast<int>(index % columns) * tile, y0 = static_cast<int>(index / columns) * tile;
     for (int y = y0; y < std::min(y0 + tile, image.height); ++y) {
       for (int x = x0; x < std::min(x0 + tile, image.width); ++x) {
-        const Bytes bytes = to_bytes(pixel(x, y));
+        const Bytes bytes = to_bytes(blocks.empty() ? pixel(x, y) : pixel_from(blocks, x, y));
         std::uint8_t* out = &image.rgb[3 * (static_cast<std::size_t>(y) * image.width + x)];
         out[0] = bytes.r;
         out[1] = bytes.g;

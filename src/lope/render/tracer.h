@@ -2,7 +2,7 @@
 //
 // Light is followed backwards in packets of eight samples of one pixel. tracer_scene.cpp hands the scene to
 // Embree, tracer_hits.cpp finds what a ray meets, tracer_light.cpp what lights it, tracer_clear.cpp what
-// water and glass do to a path, picture.cpp follows the paths.
+// water and glass do to a path, picture.cpp follows the paths, tracer_blocks.cpp spares some of them.
 #pragma once
 
 #include <lope/render/normals.h>
@@ -80,6 +80,40 @@ struct Hit {
   bool from_outside = true;  // the ray came from the side of the outward normal
 };
 
+// What a sample sees first, through glass but not by its mirror image.
+struct Look {
+  static constexpr std::uint32_t nothing = 0xFFFFFFFFu, ground = nothing - 1, mirror_image = nothing - 2;
+  std::uint32_t what = nothing;  // number of the surface or of the balls
+  float t = far_away;            // from the camera
+  Vector3f normal = Vector3f::Zero();
+  Colour albedo;
+  bool clear = false;
+};
+
+// The part of the picture that rays are aimed at: a tent filter about a point, in pixels.
+struct Spot {
+  float x, y, radius;
+};
+
+// The mean of a spot's samples and their spread.
+struct Estimate {
+  Colour sum;
+  double middle = 0, spread = 0;  // of the square roots of luminance, closer to what the eye sees; by Welford's update
+  int samples = 0;
+
+  void add(const Colour& c) {
+    sum = sum + c;
+    const double value = std::sqrt(std::max(luminance(c), 0.0f));
+    const double delta = value - middle;
+    middle += delta / ++samples;
+    spread += delta * (value - middle);
+  }
+  // When the standard error of the mean, were the samples independent, is below a hundredth (of the scale above). Stratified
+  // samples err by about a third of that.
+  bool is_settled() const { return std::sqrt(spread) < 0.010 * samples; }
+  Colour mean() const { return (1.0f / static_cast<float>(samples)) * sum; }
+};
+
 class Tracer {
  public:
   Tracer(const Scene& scene, const PictureOptions& options);
@@ -88,12 +122,17 @@ class Tracer {
 
  private:
   struct Packet;
+  struct Block;
   ScenePtr make_scene();
   void attach(std::size_t surface);
   void attach_balls(std::size_t balls);
   void add_geometry(RTCGeometry geometry, unsigned id, bool clear);
   Colour pixel(int x, int y) const;
-  void aim(Packet& packet, int x, int y, int first) const;
+  void scramble(Packet& packet, int x, int y) const;
+  void add_samples(Packet& packet, const Spot& spot, Estimate& estimate) const;
+  std::vector<Block> survey_blocks() const;
+  Colour pixel_from(const std::vector<Block>& blocks, int x, int y) const;
+  void aim(Packet& packet, const Spot& spot, int first) const;
   void trace(Packet& packet, int first) const;
   bool may_hit(const Vector3f& origin, const Vector3f& direction) const;
   void intersect(Packet& packet, RTCIntersectContext& context) const;
@@ -135,11 +174,20 @@ class Tracer {
   float pixel_angle_ = 0;  // width of a pixel at distance one (perspective), or in the scene (orthographic)
 };
 
+// Two by two pixels (tracer_blocks.cpp).
+struct Tracer::Block {
+  Colour colour;
+  Look look;
+  bool plain = false;  // one thing, seen at about one angle: need not be seen pixel by pixel
+};
+
 struct Tracer::Packet {
   alignas(32) int valid[lanes];
   RTCRayHit8 rays;
   RTCRay8 shadow;
   std::array<Vector3f, lanes> origin, direction;
+  std::array<Vector3f, lanes> view;  // the direction at the start
+  std::array<Look, lanes> look;
   std::array<Colour, lanes> throughput, gloss, gloss_light, radiance;
   std::array<Colour, lanes> backdrop;  // on the screen, in front of the radiance by the part `haze`
   std::array<float, lanes> haze;

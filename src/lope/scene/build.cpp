@@ -135,6 +135,7 @@ Vec3 center_of_mass(const step::SolidBody& body) {
 }
 
 void set_velocities(const Value& value, step::SolidBody& body) {
+  if (!value.has("velocity")) return;  // static
   const Vec3 velocity = value.vector_at("velocity"), spin = value.vector_at("angular_velocity");
   if (velocity.isZero(0) && spin.isZero(0)) return;
   const Vec3 center = center_of_mass(body);
@@ -182,8 +183,10 @@ Expected<step::SolidBody> build_solid(const Value& value) {
   if (const auto added = add_loads(value, selector, body); !added) return forward_error(added);
   set_velocities(value, body);
   set_positions(value["initial"], body);
-  body.mass_damping = value["damping"].number_at("mass");
-  body.stiffness_damping = value["damping"].number_at("stiffness");
+  if (const Value* damping = value.find("damping")) {
+    body.mass_damping = damping->number_at("mass");
+    body.stiffness_damping = damping->number_at("stiffness");
+  }
   body.touches_others = value.boolean_at("contact");
   body.self_contact = value.boolean_at("self_contact");
   return body;

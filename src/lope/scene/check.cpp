@@ -4,6 +4,7 @@
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/check.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/schema.h>
 
 #include <algorithm>
 #include <array>
@@ -532,10 +533,12 @@ class Checker {
       report_.memory.elements += 5 * particles * (2 * d + d * d) * sizeof(double) +
                                  per_cell * static_cast<double>(report_.liquid->cells);
     }
-    // Positions and fields in single precision (element fields are the larger ones); x, v, their
-    // predecessors and accelerations in the checkpoint.
-    const double fields = static_cast<double>(scene_.output.fields.size());
-    const double frame = vertices * 3 * sizeof(float) + elements * fields * sizeof(float) + particles * 6 * sizeof(float);
+    // Positions and fields in single precision; x, v, their predecessors and accelerations in the checkpoint.
+    double numbers = 3 * vertices + 6 * particles;
+    for (const SolidField& field : solid_fields()) {
+      if (writes_field(scene_, field.name)) numbers += field.components * (field.on_vertices ? vertices : elements);
+    }
+    const double frame = numbers * sizeof(float);
     const double checkpoint = (5 * static_cast<double>(report_.unknowns) + 15 * particles) * sizeof(double);
     report_.disk = static_cast<double>(report_.frames) * frame + checkpoint;
   }
@@ -555,7 +558,7 @@ class Checker {
           report_.frames, bytes(report_.disk));
     }
     if (const double total = total_memory(); total > 0 && report_.memory.iterative() > total) {
-      warn("about {} of memory are needed, and this machine has {}; give {}",
+      warn("about {} of memory are needed, and this machine, or its container, has {}; give {}",
            bytes(report_.memory.iterative()), bytes(total),
            report_.liquid ? "larger cells" : "a longer edge");
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -244,11 +245,6 @@ const char* draw_name(ObstacleSettings::Draw draw) {
   return "solid";
 }
 
-bool wanted(const Scene& scene, const std::string& field) {
-  const auto& fields = scene.output.fields;
-  return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
 io::Frame topology(const Scene& scene, const step::Model& model) {
   io::Frame frame;
   frame.data.metadata["scene"] = scene.name;
@@ -259,7 +255,7 @@ io::Frame topology(const Scene& scene, const step::Model& model) {
     const std::string name = solid.name + "/";
     frame.data.add(name + "triangles", {surface.size(), 3}, flat(surface));
     if (solid.dimension == 3) frame.data.add(name + "tetrahedra", {mesh.tetrahedra.size(), 4}, flat(mesh.tetrahedra));
-    if (wanted(scene, "partition"))
+    if (writes_field(scene, "partition"))
       frame.data.add(name + "element/partition", geometry::partition_for_colouring(mesh));
     const Vec3& color = scene.bodies[i].color;
     frame.data.add(name + "color", std::vector<float>{float(color[0]), float(color[1]), float(color[2])});
@@ -308,7 +304,7 @@ void add_liquid(const Scene& scene, step::Simulation& simulation, io::Frame& fra
         frame.data.add(name + "vertex/velocity", {particles.size(), 3}, in_space(particles.v));
       },
       simulation.state().liquid->particles);
-  if (simulation.model().liquid->description.dimension == 3 && !wanted(scene, "cells")) return;
+  if (simulation.model().liquid->description.dimension == 3 && !writes_field(scene, "cells")) return;
   const matter::liquid::GridFields grid = simulation.liquid_fields();
   const std::size_t count = grid.kind.size();
   std::vector<std::uint8_t> kind(count);
@@ -332,10 +328,14 @@ io::Frame snapshot(const Scene& scene, const std::vector<DrawnObstacle>& obstacl
     const std::string name = solid.name + "/";
     const auto x = positions(simulation.state().bodies[i], solid.dimension);
     frame.data.add(name + "position", {x.size() / 3, 3}, x);
-    for (const matter::Field& field : simulation.fields(i)) {
-      if (!wanted(scene, field.name)) continue;
+    const auto is_wanted = [&](const std::string& field) { return writes_field(scene, field); };
+    for (const matter::Field& field : simulation.fields(i, is_wanted)) {
       const char* place = field.place == matter::Field::Place::Vertex ? "vertex/" : "element/";
-      frame.data.add(name + place + field.name, std::vector<float>(field.values.begin(), field.values.end()));
+      const auto components = static_cast<std::size_t>(field.components);
+      std::vector<std::size_t> shape{field.values.size() / components};
+      if (components > 1) shape.push_back(components);
+      frame.data.add(name + place + field.name, std::move(shape),
+                     std::vector<float>(field.values.begin(), field.values.end()));
       frame.data.metadata["unit/" + field.name] = field.unit;
     }
   }
@@ -711,6 +711,64 @@ bool holds_run(const fs::path& directory) {
   return fs::exists(directory / lock_file, none) ||
          (fs::exists(directory / "scene.toml", none) &&
           fs::exists(io::topology_path(directory / "frames"), none));
+}
+
+namespace {
+
+// The number of `name` among NAME, NAME-2, NAME-3, …; 0: it is none of them.
+int number_among(const std::string& first, const std::string& name) {
+  if (name == first) return 1;
+  int number = 0;
+  const char* end = name.data() + name.size();
+  if (!name.starts_with(first + "-")) return 0;
+  const auto read = std::from_chars(name.data() + first.size() + 1, end, number);
+  return read.ec == std::errc() && read.ptr == end && number > 1 ? number : 0;
+}
+
+bool is_of_scene(const fs::path& directory, const std::string& name) {
+  const fs::path path = directory / "scene.toml";
+  const auto text = io::read_file(path);
+  if (!text) return false;
+  const auto root = parse_toml(*text, path.string());
+  const Value* names = root ? root->find("scene") : nullptr;
+  const Value* found = names ? names->find("name") : nullptr;
+  return found && found->text == name;
+}
+
+fs::file_time_type last_written(const fs::path& directory) {
+  fs::file_time_type last = fs::file_time_type::min();
+  for (const char* name : {"scene.toml", "stats.jsonl", "checkpoint.h5"}) {
+    std::error_code none;
+    const auto time = fs::last_write_time(directory / name, none);
+    if (!none) last = std::max(last, time);
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<fs::path> runs_in(const fs::path& directory, const std::string& scene_name) {
+  const fs::path first = directory.has_filename() ? directory : directory.parent_path();
+  struct Run {
+    fs::file_time_type written;
+    int number;
+    fs::path path;
+  };
+  std::vector<Run> runs;
+  std::error_code none;
+  const fs::path folder = first.has_parent_path() ? first.parent_path() : ".";
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+    const std::string name = entry->path().filename().string();
+    const int number = number_among(first.filename().string(), name);
+    const fs::path path = first.parent_path() / name;
+    if (number > 0 && holds_run(path) && is_of_scene(path, scene_name)) runs.push_back({last_written(path), number, path});
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return std::pair(a.written, a.number) > std::pair(b.written, b.number);
+  });
+  std::vector<fs::path> result;
+  for (const Run& run : runs) result.push_back(run.path);
+  return result;
 }
 
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options) {

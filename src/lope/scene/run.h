@@ -61,6 +61,10 @@ struct RunSummary {
 // Whether an earlier run left this directory, complete or not.
 bool holds_run(const std::filesystem::path& directory);
 
+// The runs of a scene of this name in `directory`, `directory`-2, `directory`-3, …, where runs without a directory of
+// their own go, the one that wrote last first.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& directory, const std::string& scene_name);
+
 Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
 
 // A state in an HDF5 file, bit for bit (io/checkpoint.h): what --resume goes on from.

@@ -48,7 +48,7 @@ class Resolver {
     const bool has_solid = !std::all_of(bodies.begin(), bodies.end(), is_liquid);
     if (has_solid) {
       solver(*root.find("solver"));
-      scheme(*root.find("time"));
+      scheme(*root.find("time"), bodies);
     } else {
       only_liquid(root);
     }
@@ -192,9 +192,15 @@ class Resolver {
     }
   }
 
-  void scheme(Value& time) {
+  void scheme(Value& time, std::vector<Value>& bodies) {
     if (time.text_at("scheme") != "trapezoid")
       drop(time, "time", {"dissipation"}, "has a meaning only with scheme = \"trapezoid\"");
+    if (time.text_at("scheme") != "static") return;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      if (is_liquid(bodies[i])) continue;
+      drop(bodies[i], fmt::format("body.{}", i), {"velocity", "angular_velocity", "damping"},
+           "has no meaning with scheme = \"static\", whose bodies have no velocities");
+    }
   }
 
   // A scene without a solid.
@@ -232,7 +238,7 @@ class Resolver {
     for (const Value& field : fields.items) {
       if (field.text == "cells" && !has_liquid)
         complain(field, "output.fields", "\"cells\" are those of a liquid, and there is none");
-      if (field.text != "cells" && field.text != "speed" && !has_solid)
+      if (field.text != "cells" && field.text != "speed" && field.text != "velocity" && !has_solid)
         complain(field, "output.fields",
                  fmt::format("\"{}\" is a field of solid bodies, and there is none", field.text));
     }
@@ -243,9 +249,11 @@ class Resolver {
       complain(render["size"], "render.size", "expected two integers: width and height");
     }
     const std::string& color_by = render.text_at("color_by");
-    if (has_liquid && color_by != "body" && color_by != "partition" && color_by != "speed") {
+    if (has_liquid && color_by != "body" && color_by != "partition" && color_by != "speed" && color_by != "velocity") {
       complain(render["color_by"], "render.color_by",
-               fmt::format("a liquid has no field \"{}\"; expected one of body, partition, speed", color_by));
+               fmt::format("a liquid has no field \"{}\"; expected one of body, partition, speed, velocity", color_by));
+    } else if (color_by == "stress") {
+      render.set("color_by", Value::of("von_mises"));  // what is drawn of a tensor
     }
     if (!render.boolean_at("ground"))
       drop(render, "render", {"ground_height"}, "has no meaning with ground = false");
@@ -763,6 +771,11 @@ Expected<Scene> load_scene_text(const std::string& text, const std::string& sour
   Expected<Value> root = parse_toml(text, source);
   if (!root) return forward_error(root);
   return resolve(std::move(*root), source, overrides);
+}
+
+bool writes_field(const Scene& scene, std::string_view field) {
+  const auto& fields = scene.output.fields;
+  return field == scene.render.color_by || std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 
 std::string resolved_toml(const Scene& scene) { return write_toml(scene.resolved); }

@@ -14,7 +14,7 @@ namespace lope::scene {
 struct OutputSettings {
   std::string directory;
   std::vector<std::string> formats;  // "vtu", "ply", "obj", "vdb"
-  std::vector<std::string> fields;   // "velocity", "residual", "stress", …
+  std::vector<std::string> fields;   // schema.h: solid_fields(), and "cells"
   int checkpoint_every = 0;          // steps; 0: at the end only
 };
 
@@ -75,6 +75,9 @@ struct Scene {
   RenderSettings render;
   Value resolved;  // the whole scene, validated, in SI, defaults filled in; positions point into the file
 };
+
+// Whether frames hold this field: it is among the fields of the output, or what the colours show.
+bool writes_field(const Scene& scene, std::string_view field);
 
 // Reads a scene file, applies the overrides ("path.to.key=value", see validate.h) in their order, validates
 // and resolves. All problems found (up to a handful) are in the error, one per line. Mesh files named in the

@@ -92,15 +92,21 @@ std::vector<std::string> method_names() {
 }
 
 const std::vector<std::string> sides{"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
-const std::vector<std::string> field_names{"speed",  "residual", "contact_force",
-                                           "stress", "stretch",  "volume_ratio"};
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  for (const SolidField& field : solid_fields()) names.emplace_back(field.name);
+  return names;
+}
+
 // Fields of a liquid's grid.
 const std::vector<std::string> grid_field_names{"cells"};
 const std::vector<std::string> after_words{"hold", "extend", "loop", "mirror"};
 
 std::vector<std::string> color_choices() {
   std::vector<std::string> words{"body", "partition"};
-  words.insert(words.end(), field_names.begin(), field_names.end());
+  const std::vector<std::string> fields = field_names();
+  words.insert(words.end(), fields.begin(), fields.end());
   return words;
 }
 
@@ -549,7 +555,7 @@ void add_body(std::vector<Key>& keys) {
           .within(positive)
           .says("Random positions in a cube of this size about the body's centre, instead of its bounding "
                 "box."));
-  keys.push_back(table("body[].damping").by_default("{}").says("Rayleigh damping (OPT §4.2, lagged)."));
+  keys.push_back(table("body[].damping").by_default("{}").says("Rayleigh damping (OPT §4.2, lagged). Not with scheme = \"static\"."));
   keys.push_back(quantity("body[].damping.mass", Dimension::Frequency)
                      .within(at_least_zero)
                      .by_default("0.0")
@@ -754,11 +760,12 @@ std::vector<Key> make_schema() {
   formats.choices = {"vtu", "ply", "obj", "vdb"};
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
-  fields.choices = field_names;
+  fields.choices = field_names();
   fields.choices.insert(fields.choices.end(), grid_field_names.begin(), grid_field_names.end());
-  keys.push_back(fields.by_default("[\"speed\", \"stress\", \"stretch\"]")
-                     .says("Fields written with every frame. `cells`: the grid of a liquid, with kinds of cells, "
-                           "pressure, velocity and level set (in 2D always)."));
+  keys.push_back(fields.by_default("[\"speed\", \"von_mises\", \"stretch\"]")
+                     .says("Fields written with every frame (units and components: [files](formats.md#fields)). "
+                           "`stress` is the whole Cauchy stress tensor, `von_mises` its von Mises value. `cells`: the "
+                           "grid of a liquid, with kinds of cells, pressure, velocity and level set (in 2D always)."));
   keys.push_back(integer("output.checkpoint_every")
                      .within({0, 1e9, false, false})
                      .by_default("20")
@@ -782,7 +789,9 @@ std::vector<Key> make_schema() {
   keys.push_back(
       integer("render.samples").within({1, 65536, false, false}).by_default("32").says("Rays per pixel."));
   keys.push_back(
-      choice("render.color_by", color_choices()).by_default("\"body\"").says("What the colours show."));
+      choice("render.color_by", color_choices())
+          .by_default("\"body\"")
+          .says("What the colours show. Vectors are shown by their length, `stress` by its von Mises value (as `von_mises`)."));
   keys.push_back(boolean("render.ground").by_default("true").says("Draw a ground below the scene."));
   keys.push_back(quantity("render.ground_height", Dimension::Length)
                      .says("Its height (y). Default: just below the lowest point of the run."));
@@ -815,6 +824,14 @@ const Schema& the_schema() {
 }
 
 }  // namespace
+
+const std::vector<SolidField>& solid_fields() {
+  static const std::vector<SolidField> fields{
+      {"speed", 1, true},    {"displacement", 3, true},  {"velocity", 3, true},
+      {"residual", 1, true}, {"contact_force", 1, true}, {"von_mises", 1, false},
+      {"stress", 6, false},  {"stretch", 1, false},      {"volume_ratio", 1, false}};
+  return fields;
+}
 
 bool Range::contains(double value) const {
   return (open_min ? value > min : value >= min) && (open_max ? value < max : value <= max);

@@ -75,6 +75,14 @@ std::vector<const Key*> keys_in(std::string_view path);
 // reference.
 std::string expectation(const Key& key);
 
+// The fields of solids that frames may hold, with their numbers per vertex or element (matter::Field).
+struct SolidField {
+  std::string_view name;
+  int components = 1;
+  bool on_vertices = false;
+};
+const std::vector<SolidField>& solid_fields();
+
 // Colour names that Type::Color knows, with their sRGB values.
 struct NamedColor {
   std::string_view name;

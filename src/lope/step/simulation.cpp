@@ -1096,7 +1096,7 @@ BodyReport Simulation::report(std::size_t index) {
 }
 
 // What the handles did to their vertices in the step that led to the state: mass times acceleration, less the other
-// forces. Damping is left out: it vanishes at rest.
+// forces.
 void Simulation::report_handles(std::size_t index, BodyReport& result) {
   const SolidBody& solid = model_.solids[index];
   const BodyState& now = state_.bodies[index];
@@ -1104,6 +1104,7 @@ void Simulation::report_handles(std::size_t index, BodyReport& result) {
   const int d = solid.dimension;
   const Vec3 gravity = model_.scheme == Scheme::Static ? Vec3(Vec3::Zero()) : model_.gravity;  // then in `outside`
   body.objective->potential_gradient(body.work);
+  body.objective->add_damping_gradient(body.work);
   for (const Handle& handle : solid.handles) {
     if (!holds(handle, state_.time, state_.previous_h)) continue;
     HandleReport& reaction = result.handles.emplace_back();
@@ -1141,27 +1142,38 @@ Simulation::Tangle Simulation::tangle(std::size_t index) {
   return result;
 }
 
-std::vector<matter::Field> Simulation::fields(std::size_t index) {
-  using Place = matter::Field::Place;
+std::vector<matter::Field> Simulation::fields(std::size_t index, const matter::FieldFilter& wanted) {
   Body& body = *bodies_[index];
-  const int d = model_.solids[index].dimension;
-  const std::size_t n = body.fixed.size();
-  matter::Field speed{"speed", "m/s", Place::Vertex, std::vector<double>(n, 0.0)};
-  matter::Field residual{"residual", "N", Place::Vertex, std::vector<double>(n, 0.0)};
-  matter::Field contact{"contact_force", "N", Place::Vertex, std::vector<double>(n, 0.0)};
-  body.objective->move_to(state_.bodies[index].x);
-  if (body.led_to_state) body.objective->gradient(body.work);
-  for (std::size_t i = 0; i < n; ++i) {
-    speed.values[i] = node(state_.bodies[index].v, i, d).norm();
-    if (!body.led_to_state) continue;
-    const Vec3 pushed = node(body.contact_force, i, d);
-    contact.values[i] = pushed.norm();
-    residual.values[i] = (node(body.work, i, d) - pushed).norm();
-  }
-  std::vector<matter::Field> result = body.objective->fields();
-  result.push_back(std::move(speed));
-  result.push_back(std::move(residual));
-  result.push_back(std::move(contact));
+  const BodyState& now = state_.bodies[index];
+  const SolidBody& solid = model_.solids[index];
+  const auto velocity = [&](std::size_t i) { return node(now.v, i, solid.dimension); };
+  const auto contact = [&](std::size_t i) -> Vec3 {
+    return body.led_to_state ? node(body.contact_force, i, solid.dimension) : Vec3(Vec3::Zero());
+  };
+  body.objective->move_to(now.x);
+  std::vector<matter::Field> result = body.objective->fields(wanted);
+  const auto add = [&](const char* name, const char* unit, int components, const auto& value_at) {
+    if (!wanted(name)) return;
+    matter::Field& field = result.emplace_back(matter::Field{name, unit, matter::Field::Place::Vertex, {}, components});
+    field.values.reserve(body.fixed.size() * static_cast<std::size_t>(components));
+    for (std::size_t i = 0; i < body.fixed.size(); ++i) {
+      const Vec3 value = value_at(i);
+      if (components == 1) {
+        field.values.push_back(value.norm());
+      } else {
+        field.values.insert(field.values.end(), value.data(), value.data() + 3);
+      }
+    }
+  };
+  add("displacement", "m", 3,
+      [&](std::size_t i) -> Vec3 { return node(now.x, i, solid.dimension) - solid.mesh.vertices[i]; });
+  add("velocity", "m/s", 3, velocity);
+  add("speed", "m/s", 1, velocity);
+  add("contact_force", "N", 1, contact);
+  if (body.led_to_state && wanted("residual")) body.objective->gradient(body.work);
+  add("residual", "N", 1, [&](std::size_t i) -> Vec3 {
+    return body.led_to_state ? Vec3(node(body.work, i, solid.dimension) - contact(i)) : Vec3(Vec3::Zero());
+  });
   return result;
 }
 

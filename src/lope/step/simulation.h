@@ -44,7 +44,8 @@ struct Energies {
   double total() const { return kinetic + elastic + gravity; }
 };
 
-// What a handle does to a body, at the end of a step.
+// What a handle does to a body, at the end of a step: its vertices' mass times acceleration less all other forces on them,
+// inner and outer, damping among them.
 struct HandleReport {
   std::string name;
   Vec3 force = Vec3::Zero();   // newtons
@@ -114,10 +115,11 @@ class Simulation {
   StepReport advance();
   StepReport advance(double h);
 
-  // Fields of a body at the current state (stress, stretch, …), and the norms of the remaining force and the
-  // contact force at its vertices in the step that led there (0 where the state is not the end of an
-  // advance()).
-  std::vector<matter::Field> fields(std::size_t body);
+  // Fields of a body at the current state (stress, stretch, …), displacements from the rest shape where the model placed
+  // it, velocities, and the norms of the remaining force and the contact force at its vertices in the step that led
+  // there (0 where the state is not the end of an advance()).
+  std::vector<matter::Field> fields(
+      std::size_t body, const matter::FieldFilter& wanted = [](const std::string&) { return true; });
   Energies energies(std::size_t body);
   // What keeps a body at rest away from its shape. Costs about as much as an iteration of a step.
   struct Tangle {

@@ -77,6 +77,18 @@ TEST(Frame, BytesAreAsDocumented) {
   EXPECT_EQ(*read_file(folder / "x.lope"), expected);
 }
 
+TEST(Frames, ShowVectorsByLengthAndTensorsByVonMises) {
+  EXPECT_EQ(shown_values(1, std::vector<double>{-1, 2}), (std::vector<double>{-1, 2}));
+  EXPECT_EQ(shown_values(3, std::vector<double>{3, 0, -4, 0, 0, 0}), (std::vector<double>{5, 0}));
+  // Tension, hydrostatic pressure, shear: |σ|, 0, √3 |τ|.
+  const std::vector<double> tensors{0, -7, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 1, 1, 1, 0, 0, 2};
+  const std::vector<double> shown = shown_values(6, tensors);
+  ASSERT_EQ(shown.size(), 3U);
+  EXPECT_DOUBLE_EQ(shown[0], 7);
+  EXPECT_DOUBLE_EQ(shown[1], 0);
+  EXPECT_DOUBLE_EQ(shown[2], 2 * std::sqrt(3.0));
+}
+
 TEST(Frame, ListsTheFramesOfAFolder) {
   const TemporaryFolder folder;
   for (const int number : {10, 2, 1234567})

@@ -1,6 +1,8 @@
 #include <lope/io/mesh_io.h>
 #include <lope/io/series.h>
 
+#include <cstring>
+
 #include <unit/io/samples.h>
 
 namespace lope::io {
@@ -37,6 +39,41 @@ TEST(Series, VtuFilesHoldTheBodiesAndTheIndexNamesThem) {
       std::string::npos)
       << index;
   EXPECT_NE(index.find("file=\"run_000000_0_bar.vtu\""), std::string::npos);
+}
+
+// A vector has three components, a symmetric tensor six: ParaView tells them by that.
+TEST(Series, VtuFilesHoldVectorsAndTensors) {
+  const TemporaryFolder folder;
+  const geometry::Mesh solid = cube_mesh(1);
+  SeriesBody body = body_of("bar", solid);
+  body.cell_fields.push_back({"stress", 6, std::vector<double>(6 * solid.tetrahedra.size(), 1.0)});
+  ASSERT_TRUE(VtuSeries(folder.path(), "run").add_frame(0, 0, std::vector<SeriesBody>{body}));
+  const std::string file = *read_file(folder / "run_000000_0_bar.vtu");
+  const std::size_t points = file.find("<PointData>"), cells = file.find("<CellData>"), end = file.find("<Points>");
+  const std::size_t vector = file.find("Name=\"position\" NumberOfComponents=\"3\""),
+                    tensor = file.find("Name=\"stress\" NumberOfComponents=\"6\"");
+  EXPECT_TRUE(points < vector && vector < cells) << file.substr(0, end);
+  EXPECT_TRUE(cells < tensor && tensor < end) << file.substr(0, end);
+  body.cell_fields.back().values.pop_back();
+  EXPECT_FALSE(VtuSeries(folder.path(), "run").add_frame(0, 0, std::vector<SeriesBody>{body}));
+}
+
+TEST(Series, PlyFilesHoldVectorsByTheirComponents) {
+  const TemporaryFolder folder;
+  const geometry::Mesh solid = cube_mesh(1);
+  ASSERT_TRUE(write_surface_frame(folder.path(), "s", SurfaceFormat::Ply, 0, std::vector<SeriesBody>{body_of("a", solid)}));
+  const std::string file = *read_file(folder / "s_000000.ply");
+  EXPECT_NE(file.find("property float height\nproperty float position_x\nproperty float position_y\n"
+                      "property float position_z\nelement face"),
+            std::string::npos);
+  constexpr std::size_t columns = 7;
+  const std::size_t data = file.find("end_header\n") + 11;
+  for (std::size_t i = 0; i < solid.vertices.size(); ++i) {
+    float row[columns];
+    std::memcpy(row, file.data() + data + i * sizeof row, sizeof row);
+    EXPECT_EQ(row[3], row[2]);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(row[4 + k], row[k]);
+  }
 }
 
 TEST(Series, SurfacesUseOnlyTheirVertices) {

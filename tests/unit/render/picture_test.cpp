@@ -41,6 +41,30 @@ TEST(Picture, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(one, with(1));
 }
 
+// Against a picture without noise: blocks of pixels are as near to it as pixels of their own, with the same bits for any
+// number of threads.
+TEST(Picture, BlocksOfPixelsLookLikePixels) {
+  Scene scene = sphere_on_ground();
+  scene.surfaces.push_back(make_box({1.2, 0, -1}, {2, 1.4, 0.3}));
+  const PictureOptions pixels{.width = 161, .height = 119, .samples = 8};
+  PictureOptions blocks = pixels, exact = pixels;
+  blocks.by_blocks = true;
+  exact.samples = 512;
+  const Image truth = *draw(scene, exact);
+  const auto error = [&](const Image& image) {
+    double sum = 0;
+    for (std::size_t i = 0; i < image.rgb.size(); ++i)
+      sum += std::pow(int(image.rgb[i]) - int(truth.rgb[i]), 2);
+    return std::sqrt(sum / static_cast<double>(image.rgb.size()));
+  };
+  const ThreadLimit limit(1);
+  const Image shared = *draw(scene, blocks);
+  EXPECT_LT(error(shared), 1.3 * error(*draw(scene, pixels)));
+  EXPECT_LT(error(shared), 4);
+  const ThreadLimit two(2);
+  EXPECT_EQ(shared.rgb, draw(scene, blocks)->rgb);
+}
+
 TEST(Picture, TheSeedChangesTheNoiseOnly) {
   const Scene scene = sphere_on_ground();
   PictureOptions other = small;

@@ -10,6 +10,7 @@ namespace {
 
 // Lines are counted from these.
 const std::string solid = "[[body]]\nshape = { box = { size = [1, 1, 1] } }\n";                    // 2 lines
+const std::string equilibrium = "[time]\nscheme = \"static\"\n";                                     // 2 lines
 const std::string disc = "[[body]]\nshape = { disc = { radius = 1 } }\n";                          // 2 lines
 const std::string tank = "[[obstacle]]\nshape = { box = { size = [4, 4, 4] } }\ninside = true\n";  // 3 lines
 const std::string water = "[liquid]\nresolution = 8\n[[body]]\nkind = \"liquid\"\n";               // 4 lines
@@ -91,6 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
         Unused{"stress without a solid", "[output]\nfields = [\"stress\"]\n" + full + tank,
                "2 output.fields"},
         Unused{"stress of a liquid", "[render]\ncolor_by = \"stress\"\n" + full + tank, "2 render.color_by"},
+        Unused{"displacement of a liquid", "[output]\nfields = [\"displacement\"]\n" + full + tank, "2 output.fields"},
+        Unused{"damping of an equilibrium", equilibrium + solid + "damping = { mass = 0, stiffness = 0.1 }\n",
+               "5 body.0.damping"},
+        Unused{"velocity of an equilibrium", equilibrium + solid + "velocity = [1, 0, 0]\n", "5 body.0.velocity"},
+        Unused{"spin of an equilibrium", equilibrium + solid + "angular_velocity = [1, 0, 0]\n",
+               "5 body.0.angular_velocity"},
         Unused{"height of no ground", "[render]\nground = false\nground_height = 1\n" + solid,
                "3 render.ground_height"},
         Unused{"camera of the plane", "[render]\ncamera = { up = [1, 0, 0] }\n" + disc, "2 render.camera"},
@@ -102,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(UnusedDefaults, AreNotInTheResolvedScene) {
-  for (const std::string& text : {full + tank, flat_water + tank, solid + ball, disc,
+  for (const std::string& text : {full + tank, flat_water + tank, solid + ball, disc, equilibrium + solid,
                                   full + "[[body]]\nshape = { sphere = { radius = 1 } }\n" + tank + ball}) {
     const auto scene = load_scene_text(text, "a.toml");
     ASSERT_TRUE(scene) << scene.error().message;
@@ -128,6 +135,16 @@ TEST(UsedKeys, TheLimitOfIterationsHoldsForThePressure) {
   ASSERT_TRUE(report.liquid);
   EXPECT_FALSE(report.liquid->converged);
   EXPECT_LE(report.liquid->iterations, 3L * report.liquid->substeps);
+}
+
+TEST(UsedKeys, StressIsDrawnByItsVonMisesValue) {
+  for (const char* field : {"stress", "von_mises"}) {
+    const auto scene = load_scene_text(fmt::format("[render]\ncolor_by = \"{}\"\n", field) + solid, "a.toml");
+    ASSERT_TRUE(scene) << scene.error().message;
+    EXPECT_EQ(scene->render.color_by, "von_mises");
+    EXPECT_TRUE(writes_field(*scene, "von_mises"));
+    EXPECT_FALSE(writes_field(*scene, "stress"));
+  }
 }
 
 TEST(UsedKeys, AFloorHasItsColour) {

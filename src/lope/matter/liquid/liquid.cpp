@@ -170,7 +170,13 @@ class Solver final : public Liquid {
     for (const Emitter& emitter : description_.emitters) {
       if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
     }
-    if (particles.size() == 0) return speed;
+    return std::max(speed, way_of_solids(particles, time, h) / h);
+  }
+
+  // The longest that any solid goes from `time` on, in a time h, where the particles are.
+  double way_of_solids(const Particles<Dim>& particles, double time, double h) const {
+    if (particles.size() == 0) return 0;
+    double way = 0;
     geometry::Bounds box;
     for (const MovingSolid& solid : description_.solids) {
       const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
@@ -179,10 +185,10 @@ class Solver final : public Liquid {
       for (int corner = 0; corner < 8; ++corner) {
         Vec3 x;
         for (int a = 0; a < 3; ++a) x[a] = (corner >> a) & 1 ? box.max[a] : box.min[a];
-        speed = std::max(speed, geometry::carried_velocity(before, after, h, x).norm());
+        way = std::max(way, h * geometry::carried_velocity(before, after, h, x).norm());
       }
     }
-    return speed;
+    return way;
   }
 
   static double largest_speed(const Particles<Dim>& particles) {
@@ -245,6 +251,7 @@ class Solver final : public Liquid {
   std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
   std::vector<bool> displaced_;           // solids, when rest_samples_ was made
   double dt_ = 0;
+  double wall_way_ = 0;  // of the solids in this substep, m
 };
 
 template <int Dim>
@@ -271,7 +278,11 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
     dt_ = 0;  // there is no grid
     return;
   }
-  timed(seconds.solids, [&] { sample_solids(solids); });
+  // The grid sees the solids where they were when the particles came to where they are: ahead of them, a wall would leave
+  // a gap behind it and cover liquid before it.
+  const Solids around = solids.at(Solids::Moment::Begin);
+  wall_way_ = way_of_solids(particles, time, dt);
+  timed(seconds.solids, [&] { sample_solids(around); });
   timed(seconds.to_grid, [&] {
     to_grid(grid_, particles, faces_, mass_);
     find_surface();
@@ -284,7 +295,7 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
   });
   timed(seconds.pressure, [&] { solve_pressure(state, dt, report); });
   if (!report.accepted) return;
-  timed(seconds.extension, [&] { extend_velocities(solids); });
+  timed(seconds.extension, [&] { extend_velocities(around); });
   timed(seconds.to_particles,
         [&] { to_particles(grid_, before_, after_, description_.transfer, particles, carried_); });
   timed(seconds.movement, [&] {
@@ -380,6 +391,7 @@ template <int Dim>
 void Solver<Dim>::find_surface() {
   open_kernel<Dim>(*grid_.bricks, open_volume_, brick_free_, open_kernel_);
   volume_fractions(mass_, open_kernel_, 1 / per_cell(), fraction_);
+  share_fractions<Dim>(*grid_.bricks, mass_, open_kernel_, open_volume_, brick_free_, 1 / per_cell(), fraction_);
   surface_from(fraction_, grid_.dx, pressure_grid_.liquid);
   close_holes<Dim>(*grid_.bricks, open_volume_, grid_.dx, pressure_grid_.liquid, deep_);
 }
@@ -610,12 +622,12 @@ void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double 
   });
 }
 
-// At least so far are solids from any point of a cell.
+// At least so far are solids from any point of a cell, at the end of the substep.
 template <int Dim>
 double Solver<Dim>::way_to_solids(std::size_t brick, std::size_t cell) const {
   if (description_.solids.empty()) return std::numeric_limits<double>::infinity();
   const BrickSolids<Dim>& sample = *samples_[brick];
-  return sample.free ? 2 * grid_.dx : sample.distance[cell] - corner_reach<Dim>(grid_.dx);
+  return (sample.free ? 2 * grid_.dx : sample.distance[cell] - corner_reach<Dim>(grid_.dx)) - wall_way_;
 }
 
 template <int Dim>
@@ -643,7 +655,7 @@ void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, R
   });
   if (solids.any_displaced()) {
     parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
-      if (brick_free_[b]) return;
+      if (brick_free_[b] && wall_way_ < crushed_depth * grid_.dx) return;
       for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i)
         lost[i] |= solids.distance(in_space<Dim>(particles.x[i])) < -crushed_depth * grid_.dx;
     });

@@ -15,9 +15,16 @@ constexpr double on_surface = 1e-9;
 
 }  // namespace
 
-Solids::Solids(std::vector<Solid> solids) : solids_(std::move(solids)) {
+Solids::Solids(std::vector<Solid> solids, Moment moment) : solids_(std::move(solids)), moment_(moment) {
   for (const Solid& solid : solids_) {
-    placed_.push_back(geometry::moved(solid.at_rest, solid.after));
+    placed_.push_back(geometry::moved(solid.at_rest, moment == Moment::End ? solid.after : solid.before));
+    Velocity& velocity = velocities_.emplace_back();
+    if (solid.moving()) {
+      const Mat3 turn = solid.after.rotation * solid.before.rotation.transpose();
+      const Vec3 shift = solid.after.translation - turn * solid.before.translation;
+      velocity.turn = (turn - turn.transpose()) / (2 * solid.duration);
+      velocity.shift = (shift + turn.transpose() * shift) / (2 * solid.duration);
+    }
     any_displaced_ = any_displaced_ || solid.displaced;
     any_moving_ = any_moving_ || solid.moving();
   }
@@ -27,7 +34,7 @@ Solids Solids::standing() const {
   std::vector<Solid> rest;
   std::copy_if(solids_.begin(), solids_.end(), std::back_inserter(rest),
                [](const Solid& s) { return !s.moving(); });
-  return Solids(std::move(rest));
+  return Solids(std::move(rest), moment_);
 }
 
 int Solids::nearest_moving(const Vec3& x) const {
@@ -63,9 +70,8 @@ bool Solids::displaced_within(const Vec3& x, double reach) const {
 }
 
 Vec3 Solids::velocity(const Vec3& x, int solid) const {
-  const Solid& one = solids_[index(solid)];
-  if (!one.moving()) return Vec3::Zero();
-  return geometry::carried_velocity(one.before, one.after, one.duration, x);
+  const Velocity& velocity = velocities_[index(solid)];
+  return velocity.turn * x + velocity.shift;
 }
 
 Vec3 Solids::push_out(const Vec3& x, double distance) const {

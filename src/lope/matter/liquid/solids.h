@@ -1,8 +1,11 @@
 // What the solids are to the liquid at one time: distances, velocities, and the open parts of the cells of a
 // brick.
 //
-// Distances φ [m] are negative inside a solid, as in geometry/level_set. The velocity of a solid is the mean
-// one of its motion over the substep.
+// Distances φ [m] are negative inside a solid, as in geometry/level_set. The velocity of a solid is that of a rigid body
+// whose motion over the substep is x → R x + t about the same axis:
+//   v(x) = (½ (R − Rᵀ) x + ½ (1 + Rᵀ) t) / Δt.
+// Its divergence is zero, exactly: the mean velocity of the points, (R − 1) x / Δt, has −ω² Δt, which would pump liquid into
+// containers that turn or out of them.
 //
 // Thin solids: a plate that lies between two faces of the grid touches neither, and open fractions from
 // corner values alone would let the liquid through. A face is therefore also closed where the line through it
@@ -36,11 +39,14 @@ struct Solid {
   bool moving() const { return before.rotation != after.rotation || before.translation != after.translation; }
 };
 
-// The solids in their places at the end of a substep. Thread safe.
+// The solids in their places at the beginning or at the end of a substep. Thread safe.
 class Solids {
  public:
+  enum class Moment { Begin, End };
   Solids() = default;
-  explicit Solids(std::vector<Solid> solids);
+  explicit Solids(std::vector<Solid> solids, Moment moment = Moment::End);
+  // The same ones at the other moment.
+  Solids at(Moment moment) const { return Solids(solids_, moment); }
 
   bool empty() const { return solids_.empty(); }
   bool any_displaced() const { return any_displaced_; }
@@ -64,17 +70,24 @@ class Solids {
   // A point with at least `distance` from all solids next to x, where there is room for one.
   Vec3 push_out(const Vec3& x, double distance) const;
   // The first point of the way from a to b that is nearer than `distance` to a solid, as a fraction of the
-  // way (1: none). The start is taken as free. All solids are in their places at the end of the substep.
+  // way (1: none). The start is taken as free.
   double first_hit(const Vec3& a, const Vec3& b, double distance) const;
   // Where something that is at a when the substep begins and would be at b when it ends is stopped by a solid
-  // in its way: at `distance` from it, at the end of the substep. Solids may move: the way that counts is the
-  // one relative to each of them.
+  // in its way: at `distance` from it, at the end of the substep, where the solids must be. Solids may move: the way
+  // that counts is the one relative to each of them.
   Vec3 stopped(const Vec3& a, const Vec3& b, double distance) const;
 
  private:
   static std::size_t index(int solid) { return static_cast<std::size_t>(solid); }
+  // v(x) = turn·x + shift.
+  struct Velocity {
+    Mat3 turn = Mat3::Zero();
+    Vec3 shift = Vec3::Zero();
+  };
   std::vector<Solid> solids_;
+  Moment moment_ = Moment::End;
   std::vector<geometry::LevelSetPtr> placed_;
+  std::vector<Velocity> velocities_;
   bool any_displaced_ = false, any_moving_ = false;
 };
 

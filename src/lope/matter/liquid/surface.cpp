@@ -5,6 +5,20 @@
 #include <cmath>
 
 namespace lope::matter::liquid {
+namespace {
+
+// visit(place) for a cell and all cells that touch it.
+template <int Dim, class Visit>
+void each_around(int place, const Visit& visit) {
+  using Block = Halo<Dim, double>;
+  for (int z = Dim == 3 ? -1 : 0; z <= (Dim == 3 ? 1 : 0); ++z) {
+    for (int y = -1; y <= 1; ++y) {
+      for (int x = -1; x <= 1; ++x) visit(place + x + y * Block::stride[1] + z * Block::stride[2]);
+    }
+  }
+}
+
+}  // namespace
 
 double surface_distance(double fraction) {
   const double f = std::clamp(fraction, 0.0, 1.0);
@@ -54,6 +68,35 @@ void volume_fractions(std::span<const double> mass, std::span<const double> open
   });
 }
 
+template <int Dim>
+void share_fractions(const geometry::BrickSet<Dim>& bricks, std::span<const double> mass,
+                     std::span<const double> open_kernel, std::span<const double> open_volume,
+                     std::span<const std::uint8_t> brick_free, double particle_volume, std::vector<double>& fraction) {
+  using Block = Halo<Dim, double>;
+  constexpr int cells = geometry::BrickSet<Dim>::cells;
+  parallel_for(static_cast<std::size_t>(bricks.count()), 4, [&](std::size_t b) {
+    if (brick_free[b]) return;
+    Block masses, kernels;
+    masses.load(bricks, static_cast<int>(b), mass, 0.0);
+    kernels.load(bricks, static_cast<int>(b), open_kernel, 1.0);
+    for (int k = 0; k < cells; ++k) {
+      const std::size_t i = b * cells + static_cast<std::size_t>(k);
+      if (open_kernel[i] >= well_open || open_volume[i] == 0) continue;
+      double mass_around = 0, kernel_around = 0;
+      bool liquid_around = false, air_around = false;
+      each_around<Dim>(Block::of_local(k), [&](int place) {
+        mass_around += masses[place];
+        kernel_around += kernels[place];
+        if (kernels[place] < well_open) return;
+        (particle_volume * masses[place] > 0.5 * kernels[place] ? liquid_around : air_around) = true;
+      });
+      const double share = 1 - open_kernel[i] / well_open;
+      fraction[i] = particle_volume * (mass[i] + share * mass_around) / (open_kernel[i] + share * kernel_around);
+      if (liquid_around && !air_around) fraction[i] = std::max(fraction[i], hole_fraction);
+    }
+  });
+}
+
 void surface_from(std::span<const double> fraction, double dx, std::vector<double>& distance) {
   distance.resize(fraction.size());
   parallel_for(fraction.size(), 4096,
@@ -64,5 +107,12 @@ template void open_kernel<2>(const geometry::BrickSet<2>&, std::span<const doubl
                              std::span<const std::uint8_t>, std::vector<double>&);
 template void open_kernel<3>(const geometry::BrickSet<3>&, std::span<const double>,
                              std::span<const std::uint8_t>, std::vector<double>&);
+
+template void share_fractions<2>(const geometry::BrickSet<2>&, std::span<const double>, std::span<const double>,
+                                 std::span<const double>, std::span<const std::uint8_t>, double,
+                                 std::vector<double>&);
+template void share_fractions<3>(const geometry::BrickSet<3>&, std::span<const double>, std::span<const double>,
+                                 std::span<const double>, std::span<const std::uint8_t>, double,
+                                 std::vector<double>&);
 
 }  // namespace lope::matter::liquid

@@ -69,13 +69,16 @@ void want_expansion(std::span<const double> fraction, std::span<const double> op
                     std::span<const double> distance, const CellMasks<Dim>& deep, double particles_per_cell,
                     double dx, double dt, std::vector<double>& expansion) {
   constexpr std::size_t cells = geometry::BrickSet<Dim>::cells, part = 8;
-  const auto sum_over_deep = [&](const auto& value) {
+  const auto sum_over = [&](const auto& masks_of, const auto& value) {
     return parallel_sum(deep.size(), part, [&](std::size_t begin, std::size_t end) {
       double sum = 0;
       for (std::size_t b = begin; b < end; ++b)
-        deep[b].each([&](std::size_t local) { sum += value(b * cells + local); });
+        masks_of(b).each([&](std::size_t local) { sum += value(b * cells + local); });
       return sum;
     });
+  };
+  const auto sum_over_deep = [&](const auto& value) {
+    return sum_over([&](std::size_t b) -> const BrickMask<Dim>& { return deep[b]; }, value);
   };
   const double number = sum_over_deep([](std::size_t) { return 1.0; });
   const double excess = sum_over_deep([&](std::size_t i) { return fraction[i] - 1; });
@@ -93,6 +96,18 @@ void want_expansion(std::span<const double> fraction, std::span<const double> op
       }
       expansion[i] = rate * open_volume[i] * wanted;
     }
+  });
+  const auto liquid = [&](std::size_t b) {
+    return BrickMask<Dim>::of([&](std::size_t local) { return distance[b * cells + local] < 0; });
+  };
+  const double total = sum_over(liquid, [&](std::size_t i) { return expansion[i]; });
+  const double room = rate * sum_over([&](std::size_t b) { return liquid(b).without(deep[b]); },
+                                      [&](std::size_t i) { return open_volume[i]; });
+  const double volume = sum_over_deep([&](std::size_t i) { return open_volume[i]; });
+  if (!(total > room && volume > 0)) return;
+  const double less = (total - room) / volume;
+  parallel_for(deep.size(), part, [&](std::size_t b) {
+    deep[b].each([&](std::size_t local) { expansion[b * cells + local] -= less * open_volume[b * cells + local]; });
   });
 }
 

@@ -32,7 +32,9 @@ void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> 
                  std::vector<double>& distance, CellMasks<Dim>& deep);
 
 // How much the cells should expand, as a net outflow [m/s], in a substep of length dt. In proportion to what
-// is open of a cell: otherwise the outflow of a cell that a solid nearly fills would be a jet.
+// is open of a cell: otherwise the outflow of a cell that a solid nearly fills would be a jet. All cells together expand by
+// no more than the surface cells alone may: what crowds in a container that is full up to a small opening must not spout out
+// of it, faster in shorter substeps, which in turn have to be shorter because of it. (Of all liquid, not of each part of it.)
 template <int Dim>
 void want_expansion(std::span<const double> fraction, std::span<const double> open_volume,
                     std::span<const double> distance, const CellMasks<Dim>& deep, double particles_per_cell,

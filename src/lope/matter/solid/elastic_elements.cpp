@@ -5,6 +5,7 @@
 #include <lope/matter/solid/first_root.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -414,15 +415,31 @@ Vec<d> ElasticElements<d>::stretches(int element) const {
 }
 
 template <int d>
-void ElasticElements<d>::deformation(int element, Mat<d>& F) const {
-  Mat<d> U, V;
+Mat<d> ElasticElements<d>::rotation(int element, int first) const {
+  Mat<d> result;
   for (int i = 0; i < d; ++i) {
-    for (int j = 0; j < d; ++j) {
-      U(i, j) = lane_value(state_, Layout::state_rows, Layout::u + d * i + j, element);
-      V(i, j) = lane_value(state_, Layout::state_rows, Layout::v + d * i + j, element);
-    }
+    for (int j = 0; j < d; ++j)
+      result(i, j) = lane_value(state_, Layout::state_rows, first + d * i + j, element);
   }
-  F = U * stretches(element).asDiagonal() * V.transpose();
+  return result;
+}
+
+template <int d>
+Vec3 ElasticElements<d>::principal_cauchy(int element) const {
+  const Vec<d> sigma = stretches(element);
+  const Vec<d> slope = material::principal_stress<d>(parameters(element), sigma);
+  const double J = std::max(std::abs(sigma.prod()), 1e-6);
+  Vec3 cauchy;
+  cauchy.head<d>() = slope.cwiseProduct(sigma) / J;
+  if constexpr (d == 2) {
+    cauchy[2] = material::principal_stress<3>(parameters(element), {sigma[0], sigma[1], 1})[2] / J;
+  }
+  return cauchy;
+}
+
+template <int d>
+void ElasticElements<d>::deformation(int element, Mat<d>& F) const {
+  F = rotation(element, Layout::u) * stretches(element).asDiagonal() * rotation(element, Layout::v).transpose();
 }
 
 template <int d>
@@ -447,16 +464,24 @@ int ElasticElements<d>::inverted_count() const {
 }
 
 template <int d>
+std::vector<double> ElasticElements<d>::cauchy_stress() const {
+  std::vector<double> result(6 * place_.size());
+  parallel_for(place_.size(), element_grain, [&](std::size_t e) {
+    const int element = static_cast<int>(e);
+    const Vec3 principal = principal_cauchy(element);
+    const Mat<d> U = rotation(element, Layout::u);
+    Mat3 stress = Vec3(0, 0, principal[2]).asDiagonal();
+    stress.topLeftCorner<d, d>() = U * principal.head<d>().asDiagonal() * U.transpose();
+    const std::array<double, 6> entries{stress(0, 0), stress(1, 1), stress(2, 2), stress(0, 1), stress(1, 2), stress(2, 0)};
+    std::copy(entries.begin(), entries.end(), result.begin() + static_cast<std::ptrdiff_t>(6 * e));
+  });
+  return result;
+}
+
+template <int d>
 std::vector<double> ElasticElements<d>::von_mises() const {
   return per_element([&](int element) {
-    const Vec<d> sigma = stretches(element);
-    const Vec<d> slope = material::principal_stress<d>(parameters(element), sigma);
-    const double J = std::max(std::abs(sigma.prod()), 1e-6);
-    Vec3 cauchy;
-    cauchy.head<d>() = slope.cwiseProduct(sigma) / J;
-    if constexpr (d == 2) {
-      cauchy[2] = material::principal_stress<3>(parameters(element), {sigma[0], sigma[1], 1})[2] / J;
-    }
+    const Vec3 cauchy = principal_cauchy(element);
     const double a = cauchy[0] - cauchy[1], b = cauchy[1] - cauchy[2], c = cauchy[2] - cauchy[0];
     return std::sqrt(0.5 * (a * a + b * b + c * c));
   });

@@ -78,8 +78,11 @@ class ElasticElements {
   std::vector<double> determinants() const;
   // Elements with J ≤ 0.
   int inverted_count() const;
-  // Von Mises stress of the Cauchy stress, Pa (2D is plane strain: the stress across the plane is the 3D material's
-  // at the third stretch 1). Elements flatter than |J| = 10⁻⁶ are treated as if they had that J.
+  // The Cauchy stress P Fᵀ/|J|, Pa: six numbers per element, xx yy zz xy yz zx. 2D is plane strain: zz, the stress across
+  // the plane, is the 3D material's at the third stretch 1. |J| and not J: in an inverted element, too, it gives the force
+  // on a face from the face's normal. Elements flatter than |J| = 10⁻⁶ are treated as if they had that J.
+  std::vector<double> cauchy_stress() const;
+  // Von Mises stress of the Cauchy stress, Pa.
   std::vector<double> von_mises() const;
   // Largest principal stretch σ₁.
   std::vector<double> max_stretch() const;
@@ -113,6 +116,10 @@ class ElasticElements {
   // A number of element `element`: row `row` of rows that hold `rows_per_batch` rows per batch.
   double lane_value(const std::vector<elastic::Row>& rows, int rows_per_batch, int row, int element) const;
   Vec<d> stretches(int element) const;
+  // A rotation of the signed SVD F = U Σ Vᵀ of an element: `first` is Layout::u or Layout::v.
+  Mat<d> rotation(int element, int first) const;
+  // The principal values of the Cauchy stress along the columns of U; in 2D the third is across the plane.
+  Vec3 principal_cauchy(int element) const;
   // One number per element, in parallel.
   template <class Function>
   std::vector<double> per_element(const Function& function) const;

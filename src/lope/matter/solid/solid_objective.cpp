@@ -434,13 +434,18 @@ void SolidObjective<d>::potential_gradient(std::span<double> g) const {
 }
 
 template <int d>
-std::vector<Field> SolidObjective<d>::fields() const {
-  using Place = Field::Place;
+std::vector<Field> SolidObjective<d>::fields(const FieldFilter& wanted) const {
+  using Elements = ElasticElements<d>;
   std::vector<Field> result;
-  result.push_back({"stress", "Pa", Place::Element, elements_.von_mises()});
-  result.push_back({"stretch", "", Place::Element, elements_.max_stretch()});
-  result.push_back({"volume_ratio", "", Place::Element, elements_.determinants()});
-  result.push_back({"energy_density", "J/m^3", Place::Element, elements_.energy_density()});
+  const auto add = [&](const char* name, const char* unit, std::vector<double> (Elements::*values)() const,
+                       int components = 1) {
+    if (wanted(name)) result.push_back({name, unit, Field::Place::Element, (elements_.*values)(), components});
+  };
+  add("von_mises", "Pa", &Elements::von_mises);
+  add("stress", "Pa", &Elements::cauchy_stress, 6);
+  add("stretch", "", &Elements::max_stretch);
+  add("volume_ratio", "", &Elements::determinants);
+  add("energy_density", "J/m^3", &Elements::energy_density);
   return result;
 }
 

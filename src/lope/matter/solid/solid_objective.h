@@ -46,8 +46,11 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
 
   double potential() const override { return elements_.value(); }
   void potential_gradient(std::span<double> g) const override;
+  void add_damping_gradient(std::span<double> g) const override {
+    if (damped()) add_damping_force(point_, g);
+  }
   int inverted_elements() const override { return elements_.inverted_count(); }
-  std::vector<Field> fields() const override;
+  std::vector<Field> fields(const FieldFilter& wanted) const override;
 
  private:
   double inertia_energy() const;

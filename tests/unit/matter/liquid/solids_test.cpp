@@ -2,8 +2,10 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/matter/liquid/solids.h>
 
+#include <cmath>
 #include <limits>
 
+#include <Eigen/Geometry>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -102,6 +104,29 @@ TEST(Solids, MovingSolidsHandOnTheirVelocity) {
 
 // A wall fills a tenth of the cells at x = 4; a plate that moves along y comes over them. Only what it covers
 // of the rest moves.
+// A turn by 20° about a point: that point rests, the divergence is zero, and points move at the angular speed, but for
+// terms of the order of the angle's square.
+TEST(Solids, TurningSolidsMoveLikeRigidBodies) {
+  constexpr double angle = 0.35, duration = 0.1;
+  const Vec3 pivot(0.3, -0.2, 0.7), axis = Vec3(1, 2, -1).normalized();
+  Solid solid{plate(4, 2, 0), {}, {}, 0, true};
+  solid.before.rotation = Eigen::AngleAxisd(0.8, Vec3::UnitX()).toRotationMatrix();
+  solid.before.translation = Vec3(1, 2, 3);
+  const Mat3 turn = Eigen::AngleAxisd(angle, axis).toRotationMatrix();
+  solid.after.rotation = turn * solid.before.rotation;
+  solid.after.translation = pivot + turn * (solid.before.translation - pivot);
+  solid.duration = duration;
+  const Solids solids({solid});
+  EXPECT_LT(solids.velocity(pivot, 0).norm(), 1e-12);
+  const Vec3 at(0.9, 0.1, 0.4);
+  double divergence = 0;
+  for (int a = 0; a < 3; ++a)
+    divergence += (solids.velocity(at + Vec3::Unit(a), 0) - solids.velocity(at, 0))[a];
+  EXPECT_LT(std::abs(divergence), 1e-12);
+  const Vec3 expected = std::sin(angle) / duration * axis.cross(at - pivot);
+  EXPECT_LT((solids.velocity(at, 0) - expected).norm(), 1e-12);
+}
+
 TEST(Solids, WhatAWallClosesAlreadyDoesNotMove) {
   const Solid wall{plate(4.9 + 5, 10, 0), {}, {}, 0.5, false};
   Solid vane{plate(2, 2, 1), {}, {}, 0.5, true};

@@ -169,5 +169,28 @@ TEST(Volume, ExpansionFollowsWhatIsOpenOfACell) {
   EXPECT_EQ(expansion[pool.at(0, 0)], 0);
 }
 
+// Crowded liquid in a tank that is full up to one cell expands by what that opening lets out; without it, not at all. A
+// crowded cell still expands more than others.
+TEST(Volume, ExpansionDoesNotSpoutThroughSmallOpenings) {
+  for (const bool opening : {true, false}) {
+    Pool pool;
+    for (int y = 0; y < 16; ++y) {
+      for (int x = 0; x < 16; ++x)
+        if (x < 2 || x > 13 || y < 2 || y > 13) pool.open_volume[pool.at(x, y)] = 0;
+    }
+    if (opening) pool.open_volume[pool.at(8, 14)] = pool.open_volume[pool.at(8, 15)] = 1;
+    for (double& fraction : pool.fraction) fraction *= 1.4;
+    pool.fraction[pool.at(10, 10)] = 1.8;
+    close_holes<2>(pool.bricks, pool.open_volume, 1, pool.distance, pool.deep);
+    std::vector<double> expansion;
+    constexpr double dt = 0.01, quarter = 0.25 / dt;
+    want_expansion<2>(pool.fraction, pool.open_volume, pool.distance, pool.deep, 4, 1, dt, expansion);
+    double sum = 0;
+    for (const double e : expansion) sum += e;
+    EXPECT_NEAR(sum, opening ? quarter : 0, 1e-9);
+    EXPECT_GT(expansion[pool.at(10, 10)], expansion[pool.at(10, 5)]);
+  }
+}
+
 }  // namespace
 }  // namespace lope::matter::liquid

@@ -380,6 +380,74 @@ TYPED_TEST(ElasticElementsTest, LargestStepKeepsTheLogarithmsDefined) {
   }
 }
 
+// The stress tensor of an element.
+Mat3 tensor(const std::vector<double>& stress, int element) {
+  const double* s = stress.data() + std::ptrdiff_t{6} * element;
+  Mat3 result;
+  result << s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2];
+  return result;
+}
+
+template <int d>
+Mat<d> some_rotation() {
+  if constexpr (d == 2) {
+    return Eigen::Rotation2Dd(0.7).toRotationMatrix();
+  } else {
+    return Eigen::AngleAxisd(0.7, Vec3(1, 2, 3).normalized()).toRotationMatrix();
+  }
+}
+
+// Fixed corotated: ψ = μ Σ(s − 1)² + λ/2 (J − 1)², hence σ_i = (2μ(s_i − 1) s_i)/J + λ(J − 1) along the stretches s; in plane
+// strain the third is 1. Turned with the body.
+TYPED_TEST(ElasticElementsTest, StressOfAUniformStretchIsThatOfTheFormula) {
+  constexpr int d = TypeParam::value;
+  const BlockMesh<d> mesh = block_mesh<d>(2, 0.2);
+  const Parameters parameters = rubber(Density::FixedCorotated);
+  ElasticElements<d> elements(mesh.positions, mesh.elements, {parameters});
+  const Vec3 s(1.5, 0.9, d == 3 ? 1.1 : 1);
+  const double J = s.prod();
+  const Vec3 expected = 2 * parameters.mu / J * (s.array() - 1) * s.array() + parameters.lambda * (J - 1);
+  for (const Mat<d>& R : {Mat<d>(Mat<d>::Identity()), some_rotation<d>()}) {
+    elements.move_to(mapped<d>(mesh.positions, R * s.head<d>().asDiagonal()));
+    Mat3 turn = Mat3::Identity();
+    turn.template topLeftCorner<d, d>() = R;
+    const Mat3 cauchy = turn * expected.asDiagonal() * turn.transpose();
+    const std::vector<double> stress = elements.cauchy_stress();
+    ASSERT_EQ(stress.size(), 6U * static_cast<std::size_t>(elements.element_count()));
+    for (int e = 0; e < elements.element_count(); ++e)
+      EXPECT_LT((tensor(stress, e) - cauchy).norm(), 1e-10 * cauchy.norm()) << tensor(stress, e);
+  }
+}
+
+// P Fᵀ/|J| of every density, inverted elements included, and the von Mises stress of that tensor.
+TYPED_TEST(ElasticElementsTest, StressIsThatOfTheDensity) {
+  constexpr int d = TypeParam::value;
+  const BlockMesh<d> mesh = block_mesh<d>(3, 0.2);
+  for (const DensityEntry& entry : material::densities()) {
+    SCOPED_TRACE(entry.name);
+    const Parameters parameters = rubber(entry.density);
+    ElasticElements<d> elements(mesh.positions, mesh.elements, {parameters});
+    elements.move_to(deformed(mesh, entry.defined_only_for_positive_J, 1.0 / 3));
+    const std::vector<double> stress = elements.cauchy_stress(), scalar = elements.von_mises();
+    for (int e = 0; e < elements.element_count(); ++e) {
+      Mat<d> F;
+      elements.deformation(e, F);
+      Mat3 solid = Mat3::Identity();
+      solid.template topLeftCorner<d, d>() = F;
+      const double J = std::abs(solid.determinant());
+      if (J < 1e-3) continue;
+      const Mat3 found = tensor(stress, e);
+      // In the plane by the density of the plane, across it by that of space.
+      Mat3 expected = material::stress<3>(parameters, solid) * solid.transpose() / J;
+      expected.template topLeftCorner<d, d>() = material::stress<d>(parameters, F) * F.transpose() / J;
+      EXPECT_LT((found - expected).norm(), 1e-8 * expected.norm()) << found << "\n\n" << expected;
+      const Mat3 deviator = found - found.trace() / 3 * Mat3::Identity();
+      const double von_mises = std::sqrt(1.5) * deviator.norm();
+      EXPECT_NEAR(scalar[static_cast<std::size_t>(e)], von_mises, 1e-9 * found.norm());
+    }
+  }
+}
+
 TYPED_TEST(ElasticElementsTest, ReadOutsOfASimpleExtension) {
   constexpr int d = TypeParam::value;
   const BlockMesh<d> mesh = block_mesh<d>(2);

@@ -28,13 +28,14 @@ constexpr double creep_speed = 1e-4;
 constexpr double creep_of_slide = 0.01;
 
 // Minimisations in which the normal forces of friction, and what follows the body, must settle.
-constexpr int most_rounds = 20;
+constexpr int most_rounds = 30;
 
-// Iterations of a round in which the normal forces of friction are renewed.
+// The round from which on contacts keep their partners: a vertex that changes its partner from round to round would never
+// agree with its own result.
+constexpr int holding_round = 4;
+
+// Iterations in which the normal forces of friction are renewed; afterwards they are renewed between rounds.
 constexpr int most_renewals = 30;
-
-// Iterations of a round, and rounds, after which forces that come and go are renewed by half.
-constexpr int patient_renewals = 8, patient_rounds = 4;
 
 // Of the square of the highest frequency: the weight per mass with which an equilibrium is held where the last round
 // left it, so that it is unique although nothing holds a body. Rounds take it away again: each leaves the part w/(ω² + w)
@@ -110,6 +111,22 @@ double squared_frequency(const matter::StepObjective& objective) {
 
 }  // namespace
 
+// How far forces go from round to round towards those that the last one found. Forces that come and go settle when they do so
+// by small enough parts; while they settle, the parts grow.
+class Simulation::Renewal {
+ public:
+  // `distance`: how far the last round's result is from being settled.
+  double part(double distance) {
+    part_ = distance < distance_ ? std::min(1.0, 1.5 * part_) : std::max(smallest, 0.5 * part_);
+    distance_ = distance;
+    return part_;
+  }
+
+ private:
+  static constexpr double smallest = 1.0 / 16;
+  double part_ = 0.5, distance_ = std::numeric_limits<double>::infinity();
+};
+
 // A body in the step that is being taken.
 struct Simulation::Body {
   std::unique_ptr<matter::StepObjective> objective;
@@ -140,8 +157,7 @@ struct Simulation::Island {
   std::unique_ptr<matter::SelfContact> self_contact;
   std::unique_ptr<matter::FrictionPotential> friction;  // none: nothing rubs, or OPT's rules do
   std::vector<matter::Contact> contacts;                // with friction: at the end of the step that is being taken
-  std::vector<matter::Contact> contacts_before;         // those of the iteration before
-  int renewals = 0;      // of its forces, in the round of the step that is being taken
+  int renewals = 0;      // of its forces, in the step that is being taken
   bool renewed = false;  // at the last iterate
   std::unique_ptr<matter::IslandObjective> joint;  // none: a single body that touches nothing
   optimize::Objective* objective = nullptr;        // the joint one, or that of the single body
@@ -798,27 +814,22 @@ void Simulation::commit(const StepReport& step) {
 
 // The minimisation of one island's step. The normal forces of implicit friction are renewed in every iteration, so that
 // the stopping test is made with those of the very point. Where that has not converged in most_renewals iterations they are
-// held fixed, and another round begins where the minimisation ends. What an equilibrium takes from where the bodies are is
-// renewed between rounds, until a round passes the test where it starts.
+// held fixed, and further rounds follow. What an equilibrium takes from where the bodies are is renewed between rounds.
 optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& problem, double h,
                                                 const optimize::MinimizerOptions& options, ContactReport& report) {
   Island& island = *islands_[index];
   const bool equilibrium = model_.scheme == Scheme::Static;
-  if (island.friction) island.joint->set_renewal([&] { return renew_friction(island, h, report.rounds); });
-  optimize::MinimizerSummary all;
-  for (report.rounds = 1;; ++report.rounds) {
+  if (island.friction) {
     island.renewals = 0;
     island.renewed = false;
-    optimize::MinimizerSummary next = island.minimizer->minimize(problem.objective, problem.start, options);
-    const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;
-    if (report.rounds == 1) {
-      all = std::move(next);
-    } else {
-      all.append(next);
-    }
-    const bool settled = (!island.friction || island.renewed) && (!equilibrium || (report.rounds > 1 && passed));
-    if (!all.converged() || settled) break;
-    if (report.rounds == most_rounds) {
+    island.joint->set_renewal([&] { return renew_friction(island, h); });
+  }
+  optimize::MinimizerSummary all = island.minimizer->minimize(problem.objective, problem.start, options);
+  if (island.friction) island.joint->set_renewal({});
+  bool settled = (!island.friction || island.renewed) && !equilibrium;
+  Renewal renewal;
+  for (report.rounds = 1; all.converged() && !settled;) {
+    if (report.rounds++ == most_rounds) {
       all.outcome = optimize::Outcome::IterationLimit;
       all.reason = fmt::format("the forces of friction or loads that follow the body have not settled in {} rounds",
                                most_rounds);
@@ -829,26 +840,40 @@ optimize::MinimizerSummary Simulation::minimize(std::size_t index, StepProblem& 
       all.reason = "there is no equilibrium: nothing holds the body";
       break;
     }
+    if (island.friction && report.rounds == holding_round) {
+      island.joint->move_to(problem.start);
+      island.joint->settle();
+    }
+    settled = another_round(island, problem, h, options, renewal, all);
   }
-  if (island.friction) island.joint->set_renewal({});
   return all;
 }
 
-// Friction with the normal forces at the current point; true if something rubs, or did. The first iterate of a step is a
-// guess, at which last step's forces are better than its own. Forces that come and go are renewed by half, which counts as
-// renewed only when they have done so for many rounds.
-bool Simulation::renew_friction(Island& island, double h, int round) const {
-  const bool guessed = round == 1 && island.renewals == 0 && !island.friction->contacts().empty();
-  island.renewed = !guessed && island.renewals < most_renewals;
-  if (island.renewals++ == 0) island.contacts_before = island.contacts;
-  if (!island.renewed) return false;
-  std::vector<matter::Contact> found = contacts_of(island);
-  if (island.renewals > patient_renewals && matter::oscillates(island.contacts_before, island.contacts, found)) {
-    found = matter::halfway(island.contacts, found);
-    island.renewed = round >= patient_rounds;
+// Goes on with what the last round left. True: that passed the stopping test, with the forces of friction renewed in full.
+bool Simulation::another_round(Island& island, StepProblem& problem, double h, const optimize::MinimizerOptions& options,
+                               Renewal& renewal, optimize::MinimizerSummary& all) {
+  if (island.friction) {
+    const std::vector<matter::Contact> old = island.contacts;
+    take_friction(island, contacts_at(island, problem.start), problem.start, h);
+    optimize::MinimizerOptions test = options;
+    test.max_iterations = 0;
+    all.append(island.minimizer->minimize(problem.objective, problem.start, test));
+    if (all.converged()) return true;
+    take_friction(island, matter::between(old, island.contacts, renewal.part(all.measure / all.tolerance)), problem.start, h);
   }
-  island.contacts_before = std::move(island.contacts);
-  return take_friction(island, std::move(found), island.joint->point(), h);
+  const optimize::MinimizerSummary next = island.minimizer->minimize(problem.objective, problem.start, options);
+  const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;
+  all.append(next);
+  return passed && !island.friction;
+}
+
+// Friction with the normal forces at the current point; true if something rubs, or did. The first iterate of a step is a
+// guess, at which last step's forces are better than its own.
+bool Simulation::renew_friction(Island& island, double h) const {
+  const bool guessed = island.renewals == 0 && !island.friction->contacts().empty();
+  island.renewed = !guessed && island.renewals < most_renewals;
+  ++island.renewals;
+  return island.renewed && take_friction(island, contacts_of(island), island.joint->point(), h);
 }
 
 // False: nothing rubs, and nothing did.

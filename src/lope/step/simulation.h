@@ -163,6 +163,7 @@ class Simulation {
   struct Body;
   struct Island;
   struct Past;
+  class Renewal;
   StepProblem step_problem(std::size_t island, double h, bool falls_back);
   void make_islands();
   void make_liquid();
@@ -180,7 +181,9 @@ class Simulation {
   void prepare(std::size_t body, double h, bool falls_back);
   void apply_loads(std::size_t body, std::span<const double> x, double time);
   void begin_objective(std::size_t body);
-  bool renew_friction(Island& island, double h, int round) const;
+  bool renew_friction(Island& island, double h) const;
+  bool another_round(Island& island, StepProblem& problem, double h, const optimize::MinimizerOptions& options,
+                     Renewal& renewal, optimize::MinimizerSummary& all);
   bool renew_equilibrium(Island& island, std::span<const double> x, double time);
   std::span<const double> anchor_of(std::size_t body, std::size_t handle);
   std::span<const double> start_accelerations(std::size_t body);

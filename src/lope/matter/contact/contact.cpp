@@ -39,36 +39,30 @@ std::vector<Contact> contacts_from(std::span<const double> numbers) {
   return result;
 }
 
-std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to) {
-  std::map<decltype(key(from[0])), double> before;
-  for (const Contact& c : from) before.emplace(key(c), c.force);
+std::vector<Contact> between(std::span<const Contact> from, std::span<const Contact> to, double part) {
+  std::map<decltype(key(from[0])), const Contact*> before;
+  for (const Contact& c : from) before.emplace(key(c), &c);
   std::vector<Contact> result;
   for (Contact c : to) {
     const auto known = before.find(key(c));
-    c.force = 0.5 * (c.force + (known == before.end() ? 0 : known->second));
-    if (known != before.end()) before.erase(known);
+    if (known == before.end()) {
+      c.force *= part;
+    } else {
+      const Contact& old = *known->second;
+      const Vec3 force = (1 - part) * old.force * old.normal + part * c.force * c.normal;
+      for (std::size_t k = 0; k < 4; ++k) c.weight[k] = (1 - part) * old.weight[k] + part * c.weight[k];
+      c.force = force.norm();
+      if (c.force > 0) c.normal = force / c.force;
+      before.erase(known);
+    }
     result.push_back(c);
   }
   for (Contact c : from) {
     if (before.erase(key(c)) == 0) continue;
-    c.force *= 0.5;
+    c.force *= 1 - part;
     result.push_back(c);
   }
   return result;
-}
-
-bool oscillates(std::span<const Contact> first, std::span<const Contact> second, std::span<const Contact> third) {
-  std::map<decltype(key(first[0])), std::array<double, 2>> changes;
-  for (const Contact& c : first) changes[key(c)][0] -= c.force;
-  for (const Contact& c : second) {
-    std::array<double, 2>& change = changes[key(c)];
-    change[0] += c.force;
-    change[1] -= c.force;
-  }
-  for (const Contact& c : third) changes[key(c)][1] += c.force;
-  double product = 0;
-  for (const auto& [contact, change] : changes) product += change[0] * change[1];
-  return product < 0;
 }
 
 bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles) {

@@ -19,13 +19,9 @@ struct Contact {
   double force = 0;                             // newtons
 };
 
-// The contacts of both lists, with the mean of their forces; one that a list does not have counts there with none. In the
-// order of the second list, then of the first.
-std::vector<Contact> halfway(std::span<const Contact> from, std::span<const Contact> to);
-
-// Whether forces come and go: the changes from the first list to the second and from there to the third have a negative
-// product. A contact that a list does not have counts there with none.
-bool oscillates(std::span<const Contact> first, std::span<const Contact> second, std::span<const Contact> third);
+// The contacts of both lists, with forces (as vectors) and weights that have gone a part of the way from the first list's to
+// the second's; one that a list does not have counts there with no force. In the order of the second list, then of the first.
+std::vector<Contact> between(std::span<const Contact> from, std::span<const Contact> to, double part);
 
 // As plain numbers, for checkpoints; and back. The numbers fit if they are a whole number of contacts between
 // nodes and obstacles that exist.

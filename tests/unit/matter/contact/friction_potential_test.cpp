@@ -86,33 +86,24 @@ TEST(Contacts, SurviveAsNumbers) {
   EXPECT_FALSE(fits(contacts, 7, 2));
 }
 
-TEST(Contacts, HalfwayIsTheMeanOfBothLists) {
+TEST(Contacts, BetweenTwoListsForcesGoAPartOfTheWay) {
   const auto contact = [](int node, double force) {
     return Contact{{node, 0, 0, 0}, {1, 0, 0, 0}, 0, Vec3::UnitY(), force};
   };
   const std::vector<Contact> from = {contact(1, 4), contact(2, 6)}, to = {contact(2, 2), contact(3, 8)};
-  const std::vector<Contact> between = halfway(from, to);
-  ASSERT_EQ(between.size(), 3U);
-  EXPECT_EQ(between[0].force, 4);  // node 2
-  EXPECT_EQ(between[1].force, 4);  // node 3
-  EXPECT_EQ(between[2].node[0], 1);
-  EXPECT_EQ(between[2].force, 2);
-}
-
-TEST(Contacts, OscillateWhereForcesComeAndGo) {
-  const auto forces = [](double first, double second) {
-    std::vector<Contact> list(2);
-    list[0].node[0] = 3;
-    list[0].force = first;
-    list[1].node[0] = 5;
-    list[1].force = second;
-    return list;
-  };
-  EXPECT_TRUE(oscillates(forces(1, 4), forces(2, 4), forces(1, 4)));
-  EXPECT_FALSE(oscillates(forces(1, 4), forces(2, 4), forces(3, 4)));
-  EXPECT_TRUE(oscillates({}, forces(2, 4), {}));  // what is not there has no force
-  EXPECT_FALSE(oscillates({}, {}, forces(2, 4)));
-  EXPECT_FALSE(oscillates(forces(1, 4), forces(2, 0), forces(1.5, -2)));  // the larger change decides
+  const std::vector<Contact> made = between(from, to, 0.25);
+  ASSERT_EQ(made.size(), 3U);
+  EXPECT_EQ(made[0].force, 5);  // node 2
+  EXPECT_EQ(made[1].force, 2);  // node 3
+  EXPECT_EQ(made[2].node[0], 1);
+  EXPECT_EQ(made[2].force, 3);
+  // Forces are vectors: one that turns does so by a part of the angle.
+  Contact turned = contact(2, 6);
+  turned.normal = Vec3::UnitX();
+  const std::vector<Contact> turning = between(std::vector{contact(2, 6)}, std::vector{turned}, 0.5);
+  ASSERT_EQ(turning.size(), 1U);
+  EXPECT_NEAR(turning[0].force, 3 * std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR((turning[0].normal - Vec3(1, 1, 0).normalized()).norm(), 0, 1e-12);
 }
 
 }  // namespace

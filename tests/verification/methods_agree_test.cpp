@@ -31,7 +31,7 @@ step::Model twisted_bar(material::Density density) {
 constexpr optimize::Method all_methods[] = {
     optimize::Method::Newton,  optimize::Method::NewtonPcg, optimize::Method::Gast15,      optimize::Method::LbfgsH,
     optimize::Method::LbfgsPd, optimize::Method::Dot, optimize::Method::DotPrinted,       optimize::Method::LbfgsCg,     optimize::Method::LbfgsJacobi,
-    optimize::Method::LbfgsIc,
+    optimize::Method::LbfgsIc, optimize::Method::LbfgsSchwarz,
 };
 
 class Densities : public testing::TestWithParam<material::Density> {};

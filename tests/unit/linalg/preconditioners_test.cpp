@@ -8,6 +8,7 @@
 #include <lope/linalg/rounded_matrix.h>
 #include <lope/linalg/schwarz.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -187,6 +188,36 @@ TEST(Preconditioners, OneSidedSchwarzIsAnAverageAndSaysThatItIsNotSymmetric) {
   std::vector<double> z(a.size());
   m->apply(r, z);
   for (std::size_t k = 0; k < r.size(); ++k) EXPECT_NEAR(z[k], r[k] / 4, 1e-14);
+}
+
+// DOT eq. 13: every row has the mean of what the subdomains that hold it find for it on their own.
+TEST(Preconditioners, OneSidedSchwarzAveragesTheSolutionsOfTheSubdomains) {
+  const BlockMatrix a = elastic_like(3, 1e-2);
+  const auto m = schwarz(4, Weighting::OneSided, false);
+  ASSERT_TRUE(m->update(a));
+  const auto r = random_vector(a.size(), 5);
+  std::vector<double> z(a.size()), sum(a.size(), 0.0), copies(a.size(), 0.0);
+  m->apply(r, z);
+  for (const std::vector<int>& set : slabs(4)) {
+    // The others' rows made identities with nothing on the right: the principal submatrix on its own.
+    std::vector<std::uint8_t> others(rows, 1);
+    for (const int row : set) others[static_cast<std::size_t>(row)] = 0;
+    BlockMatrix alone = a;
+    alone.make_identity(others, 1);
+    std::vector<double> right(a.size(), 0.0), solution(a.size());
+    for (const int row : set) std::copy_n(r.begin() + 3 * row, 3, right.begin() + 3 * row);
+    SparseCholesky<double> factor;
+    ASSERT_TRUE(factor.update(alone));
+    factor.apply(right, solution);
+    for (const int row : set) {
+      for (std::size_t k = 3 * static_cast<std::size_t>(row), end = k + 3; k < end; ++k) {
+        sum[k] += solution[k];
+        copies[k] += 1;
+      }
+    }
+  }
+  EXPECT_EQ(*std::max_element(copies.begin(), copies.end()), 2);
+  for (std::size_t k = 0; k < z.size(); ++k) EXPECT_NEAR(z[k], sum[k] / copies[k], 1e-12 * norm(z));
 }
 
 TEST(Preconditioners, SchwarzWithOneSubdomainIsCholesky) {

@@ -1,5 +1,6 @@
 // A step is a function of the state: whatever a simulation did before, tried and took back, or broke off, the
 // step from a restored state has the same bits; for every method, with everything that bodies may touch.
+#include <lope/optimize/automatic.h>
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 
@@ -160,6 +161,27 @@ TEST(Rollback, WhatIsRememberedBelongsToTheState) {
     }
     EXPECT_GT(with_model, 3) << optimize::name_of(method);
     EXPECT_GT(with_active_constraints, 0) << optimize::name_of(method);
+  }
+}
+
+// `auto` keeps account of two methods and changes between them; small models are newton's from the beginning, so it is made
+// by hand.
+TEST(Rollback, AutomaticChoiceBelongsToTheState) {
+  for (const Case& scene : cases()) {
+    SCOPED_TRACE(scene.name);
+    const Model model = scene.make();
+    const auto make_simulation = [&] {
+      auto simulation = std::make_unique<Simulation>(model);
+      simulation->use_minimizer([](const optimize::Objective&) { return std::make_unique<optimize::Automatic>(); });
+      return simulation;
+    };
+    expect_function_of_state(make_simulation);
+    const auto simulation = make_simulation();
+    for (int i = 0; i < steps; ++i) simulation->advance();
+    if (model.solids.empty()) continue;
+    const optimize::KeptModelPtr& kept = simulation->state().kept.at(0);
+    ASSERT_NE(kept, nullptr);
+    EXPECT_EQ(kept->account.at(0), 1) << "factors of such small models are cheap";
   }
 }
 

@@ -9,10 +9,7 @@ namespace {
 // Minimisations between two comparisons.
 constexpr int period = 4;
 
-// The method that is not in use takes over if it costs less than this part of what the other one does.
-constexpr double margin = 0.9;
-
-// What is known of it counts for this much less after every comparison.
+// What is known of the method that is not in use counts for this much less after every comparison.
 constexpr double fading = 0.985;
 
 // What is expected of a factor before it has been tried, as measured on generated shapes (docs/benchmarks/dot.md): iterations
@@ -64,7 +61,8 @@ OperationCosts operation_costs(const linalg::BlockMatrix& matrix) {
   return costs;
 }
 
-Automatic::Automatic() : methods_{ProjectedNewton(dot_options()), ProjectedNewton(newton_options())} {}
+Automatic::Automatic(double margin)
+    : margin_(margin), methods_{ProjectedNewton(dot_options()), ProjectedNewton(newton_options())} {}
 
 std::vector<double> Automatic::Account::numbers() const {
   return {static_cast<double>(choice), static_cast<double>(changed), static_cast<double>(served),
@@ -73,7 +71,7 @@ std::vector<double> Automatic::Account::numbers() const {
 
 Automatic::Account Automatic::Account::from(std::span<const double> numbers) {
   Account account;
-  if (numbers.size() != account.numbers().size()) return account;  // another method's
+  if (numbers.size() != account.numbers().size() || !linalg::all_finite(numbers)) return account;  // another method's
   account.choice = numbers[0] == static_cast<double>(Newton) ? Newton : Dot;
   account.changed = numbers[1] != 0;
   account.served = static_cast<int>(numbers[2]);
@@ -128,7 +126,7 @@ void Automatic::compare(Objective& objective) {
   const double expected = next.cost[other] >= 0 ? next.cost[other] : expected_of_newton() / account_.served;
   next.served = next.iterations = next.solves = 0;
   next.spent = 0;
-  next.changed = expected < margin * next.cost[choice];
+  next.changed = expected < margin_ * next.cost[choice];
   if (next.changed) next.choice = other;
   account_ = next;
   if (next.changed) in_use().recall(objective, nullptr);

@@ -35,7 +35,8 @@ OperationCosts operation_costs(const linalg::BlockMatrix& matrix);
 
 class Automatic final : public Minimizer {
  public:
-  Automatic();
+  // The other method takes over if it costs less than `margin` of what the one in use does.
+  explicit Automatic(double margin = 0.9);
   MinimizerSummary minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) override;
   KeptModelPtr kept() const override { return kept_; }
   void recall(Objective& objective, const KeptModelPtr& kept) override;
@@ -59,6 +60,7 @@ class Automatic final : public Minimizer {
   double expected_of_newton() const;
   void compare(Objective& objective);
 
+  double margin_;
   std::array<ProjectedNewton, 2> methods_;
   Account account_;
   KeptModelPtr kept_;

@@ -164,24 +164,25 @@ TEST(Rollback, WhatIsRememberedBelongsToTheState) {
   }
 }
 
-// `auto` keeps account of two methods and changes between them; small models are newton's from the beginning, so it is made
-// by hand.
+// `auto` keeps account of two methods and changes between them; here at every comparison.
 TEST(Rollback, AutomaticChoiceBelongsToTheState) {
   for (const Case& scene : cases()) {
     SCOPED_TRACE(scene.name);
     const Model model = scene.make();
     const auto make_simulation = [&] {
       auto simulation = std::make_unique<Simulation>(model);
-      simulation->use_minimizer([](const optimize::Objective&) { return std::make_unique<optimize::Automatic>(); });
+      simulation->use_minimizer([](const optimize::Objective&) { return std::make_unique<optimize::Automatic>(1e6); });
       return simulation;
     };
     expect_function_of_state(make_simulation);
     const auto simulation = make_simulation();
-    for (int i = 0; i < steps; ++i) simulation->advance();
-    if (model.solids.empty()) continue;
-    const optimize::KeptModelPtr& kept = simulation->state().kept.at(0);
-    ASSERT_NE(kept, nullptr);
-    EXPECT_EQ(kept->account.at(0), 1) << "factors of such small models are cheap";
+    int with_newton = 0;
+    for (int i = 0; i < steps; ++i) {
+      ASSERT_TRUE(simulation->advance().accepted);
+      with_newton += simulation->state().kept.at(0)->account.at(0) != 0;
+    }
+    EXPECT_GT(with_newton, 0);
+    EXPECT_LT(with_newton, steps);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/coarse_space.h>
 #include <lope/linalg/conjugate_gradient.h>
+#include <lope/linalg/graph_partition.h>
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
 #include <lope/linalg/rounded_matrix.h>
@@ -262,6 +263,29 @@ TEST(Preconditioners, SinglePrecisionFactorsAreNearlyAsGood) {
   const auto exact = schwarz(4, Weighting::Symmetric, true);
   const auto rounded = schwarz<float>(4, Weighting::Symmetric, true);
   EXPECT_LE(iterations(*rounded, a), 1.2 * iterations(*exact, a) + 1);
+}
+
+// Few couplings are cut: fewer than by slabs of the lattice, and always the same ones.
+TEST(Partition, PartsAreOfEqualSizeAndHangTogether) {
+  const BlockMatrix a = elastic_like(3, 1e-2);
+  const BlockPattern& pattern = a.pattern();
+  EXPECT_EQ(partition_rows(pattern, 1), std::vector<int>(rows, 0));
+  const int parts = 8;
+  const std::vector<int> part = partition_rows(pattern, parts);
+  EXPECT_EQ(part, partition_rows(pattern, parts));
+  std::vector<int> size(parts, 0), slab(rows);
+  for (const int p : part) ++size.at(static_cast<std::size_t>(p));
+  for (const int s : size) EXPECT_NEAR(s, rows / parts, 0.1 * rows / parts);
+  for (int row = 0; row < rows; ++row) slab[static_cast<std::size_t>(row)] = row * parts / rows;
+  const auto cut = [&](const std::vector<int>& of) {
+    int count = 0;
+    for (std::size_t row = 0; row < of.size(); ++row) {
+      for (std::int64_t slot = pattern.row_start()[row]; slot < pattern.row_start()[row + 1]; ++slot)
+        count += of[row] != of[static_cast<std::size_t>(pattern.column()[static_cast<std::size_t>(slot)])];
+    }
+    return count;
+  };
+  EXPECT_LT(cut(part), cut(slab));
 }
 
 TEST(Preconditioners, TheCoarseSpaceIsSolvedExactly) {

@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 14> table = {{
+constexpr std::array<Benchmark, 15> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
@@ -34,6 +34,10 @@ constexpr std::array<Benchmark, 14> table = {{
      "whole runs against theory, over step lengths, schemes and meshes (--only cantilever,equilibrium,step-length,slope,stop,creep,"
      "impact,bounce,spin,pendulum, --size 1: the quick ones)",
      validation},
+    {"auto",
+     "does auto choose well? generated shapes against the other methods (--only SHAPE,…, --size most vertices, --steps, "
+     "--methods, --mesh FILE)",
+     automatic_choice},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
 }};

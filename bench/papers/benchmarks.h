@@ -48,6 +48,7 @@ Expected<void> self_contact(const BenchOptions& options);       // cost against 
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
 Expected<void> pressure_solvers(const BenchOptions& options);   // the tables and figures of LCP
 Expected<void> validation(const BenchOptions& options);         // whole runs against theory
+Expected<void> automatic_choice(const BenchOptions& options);   // what `auto` chooses, against the other methods
 Expected<void> solver_options(const BenchOptions& options);     // subdomains, coarse space and other options, one by one
 
 }  // namespace lope::bench

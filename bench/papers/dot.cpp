@@ -35,9 +35,10 @@ constexpr int default_steps = 40;
 
 // The methods of the paper and those that a knowledgeable person would try; those that are not there are left
 // out.
-constexpr const char* rivals[] = {"dot", "dot-printed", "lbfgs-h", "lbfgs-pd", "newton", "newton-pcg"};
-constexpr const char* rivals_and_admm[] = {"dot",    "dot-printed", "lbfgs-h", "lbfgs-pd",
-                                           "newton", "newton-pcg",  "admm-pd"};
+constexpr const char* rivals[] = {"dot",      "dot-printed", "lbfgs-schwarz", "lbfgs-h",
+                                  "lbfgs-pd", "newton",      "newton-pcg"};
+constexpr const char* rivals_and_admm[] = {"dot",      "dot-printed", "lbfgs-schwarz", "lbfgs-h",
+                                           "lbfgs-pd", "newton",      "newton-pcg",    "admm-pd"};
 
 struct Case {
   std::string label;  // also the name of its folder

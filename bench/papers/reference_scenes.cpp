@@ -22,7 +22,7 @@ Expected<void> reference_scenes(const BenchOptions& options) {
   options.print(fmt::format("{:14} {:12} {:>9} {:>8} {:>12} {:>14} {:>8} {:>9}", "scene", "method", "vertices", "s/step",
                             "max s/step", "its/step (max)", "failed", "peak MB"));
   for (const ReferenceScene& reference : scenes) {
-    for (const char* method : {"newton", "newton-pcg", "lbfgs-h", "lbfgs-pd", "dot", "dot-printed", "auto"}) {
+    for (const char* method : {"newton", "newton-pcg", "lbfgs-h", "lbfgs-pd", "dot", "dot-printed", "lbfgs-schwarz", "auto"}) {
       std::vector<std::string> overrides = {fmt::format("solver.method={}", method)};
       if (!options.mesh.empty()) overrides.push_back("body.0.shape.mesh=" + options.mesh);
       const auto loaded = load(options.scenes / reference.file, overrides);

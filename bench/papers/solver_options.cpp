@@ -99,7 +99,8 @@ class SolverOptions {
     LbfgsOptions base;
     base.inverse.kind = InverseKind::Subdomains;
     std::vector<Variant<LbfgsOptions>> variants;
-    variants.push_back({"L-BFGS, subdomains (dot-printed)", base});
+    variants.push_back({"L-BFGS, subdomains (lbfgs-schwarz)", base});
+    variants.push_back({"L-BFGS, six subdomains (dot-printed)", optimize::dot_as_printed()});
     const auto variant = [&](const char* name, const auto& change) {
       variants.push_back({std::string("  ") + name, base});
       change(variants.back().options);

@@ -172,6 +172,21 @@ TEST_P(Resume, LeavesTheSameBytesAsARunInOneGo) {
   expect_same_results("straight", "often");
 }
 
+// `auto` keeps account of its methods for bodies of more than 6,000 unknowns: the checkpoint has it.
+TEST(ResumeAutomatic, TheAccountGoesOn) {
+  const Runs runs(text, {"solver.method=auto", "body.bar.shape.box.lattice=[31, 9, 9]"});
+  ASSERT_GT(3 * runs.model().solids[0].mesh.vertices.size(), 6000u);
+  runs.run("straight", false);
+  EXPECT_TRUE(runs.run("once", false, 6).interrupted);
+  runs.run("once", true);
+  runs.expect_same_results("straight", "once");
+  const auto checkpoint = io::read_checkpoint(runs.folder() / "once/checkpoint.h5");
+  ASSERT_TRUE(checkpoint);
+  const auto* account = checkpoint->values<double>("island0/model_account");
+  ASSERT_NE(account, nullptr);
+  EXPECT_FALSE(account->empty());
+}
+
 TEST_P(Resume, DropsWhatIsNewerThanTheCheckpoint) {
   run("straight", false);
   run("crashed", false, 6);

@@ -525,7 +525,7 @@ TEST_P(GoldenTorture, EveryPathEndsInTheRestShapeOrInATangleThatLongStepsUndo) {
 class GoldenMethods : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, GoldenMethods,
                          testing::Values("newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot",
-                                         "dot-printed", "lbfgs-ic", "auto"),
+                                         "dot-printed", "lbfgs-schwarz", "lbfgs-ic", "auto"),
                          [](const auto& chosen) {
                            std::string name = chosen.param;
                            std::erase(name, '-');

@@ -53,7 +53,8 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
     }
     m.apply(r_, z_);
     const double next = dot(r_, z_);
-    summary.relative_residual = std::sqrt(std::max(next, 0.0) / start);
+    // Not positive only if M is not: one-sided weights of subdomains, say.
+    summary.relative_residual = std::sqrt(std::abs(next) / start);
     const bool done =
         options.monitor
             ? options.monitor(summary.iterations, x, alpha * rz, summary.relative_residual)

@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/float_blocks.h>
+#include <lope/linalg/graph_partition.h>
 #include <lope/linalg/incomplete_cholesky.h>
 
 #include <algorithm>
@@ -14,8 +15,9 @@ namespace {
 
 using float_blocks::Four;
 
-// Rows of one range.
-constexpr int range_rows = 4096;
+// Rows of a subdomain, about. Ranges of 4096 rows of one breadth-first order take as many CG iterations and leave cores
+// idle (docs/benchmarks/solver_options.md).
+constexpr int subdomain_rows = 1024;
 constexpr double first_shift = 1e-3;
 constexpr double largest_shift = 10;
 
@@ -65,29 +67,42 @@ std::vector<int> breadth_first_order(const BlockPattern& pattern) {
   return order;
 }
 
-// body(first row, end row) for every range, in parallel.
+// body(first row, end row) for every subdomain, in parallel.
 template <class Body>
-void for_ranges(std::size_t rows, const Body& body) {
-  parallel_chunks(rows, range_rows, [&](std::size_t begin, std::size_t end) {
-    body(static_cast<int>(begin), static_cast<int>(end));
-  });
+void for_subdomains(const std::vector<int>& first, const Body& body) {
+  parallel_for(first.size() - 1, 1, [&](std::size_t k) { body(first[k], first[k + 1]); });
 }
 
 }  // namespace
 
+// The rows of a subdomain follow one another, in the order of the search.
+void IncompleteCholesky::divide(const BlockPattern& pattern) {
+  const std::vector<int> part =
+      partition_rows(pattern, std::max(1, (pattern.rows() + subdomain_rows / 2) / subdomain_rows));
+  order_ = breadth_first_order(pattern);
+  std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return part[index(a)] < part[index(b)]; });
+  first_.assign(1, 0);
+  for (int k = 1; k < pattern.rows(); ++k) {
+    if (part[index(order_[index(k)])] != part[index(order_[index(k) - 1])]) first_.push_back(k);
+  }
+  if (pattern.rows() > 0) first_.push_back(pattern.rows());
+}
+
 void IncompleteCholesky::prepare(const BlockMatrix& matrix) {
   const BlockPattern& pattern = matrix.pattern();
   block_size_ = matrix.block_size();
-  order_ = breadth_first_order(pattern);
+  divide(pattern);
   std::vector<int> place(order_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) place[index(order_[k])] = static_cast<int>(k);
   start_.assign(1, 0);
   column_.clear();
   slot_.clear();
   std::vector<std::pair<int, std::int64_t>> left;
+  auto subdomain = first_.begin();
   for (int k = 0; k < pattern.rows(); ++k) {
     const auto row = index(order_[index(k)]);
-    const int first = k / range_rows * range_rows;
+    if (k == *(subdomain + 1)) ++subdomain;
+    const int first = *subdomain;
     left.clear();
     for (std::int64_t slot = pattern.row_start()[row]; slot < pattern.row_start()[row + 1]; ++slot) {
       const int column = place[index(pattern.column()[index(slot)])];
@@ -110,7 +125,7 @@ void IncompleteCholesky::prepare(const BlockMatrix& matrix) {
 template <int b>
 bool IncompleteCholesky::factorize(const BlockMatrix& matrix, double shift) {
   std::atomic<bool> definite{true};
-  for_ranges(order_.size(), [&](int begin, int end) {
+  for_subdomains(first_, [&](int begin, int end) {
     for (int i = begin; i < end && definite; ++i) {
       Block<b> pivot = Eigen::Map<const Block<b>>(matrix.block(matrix.pattern().diagonal(order_[index(i)])));
       pivot.diagonal() *= 1 + shift;
@@ -144,7 +159,7 @@ bool IncompleteCholesky::factorize(const BlockMatrix& matrix, double shift) {
 
 template <int b>
 void IncompleteCholesky::solve(ConstVector r, Vector z) {
-  for_ranges(order_.size(), [&](int begin, int end) {
+  for_subdomains(first_, [&](int begin, int end) {
     float* x = work_.data();
     for (int i = begin; i < end; ++i) {
       float_blocks::RowSum<b> sum;

@@ -1,10 +1,11 @@
 // Incomplete Cholesky factorisation without fill, in blocks: A ≈ L Lᵀ with L on the pattern of A (Meijerink &
 // van der Vorst 1977), stored in single precision.
 //
-// Deviations: the rows are taken in the order of a breadth-first search (Cuthill & McKee 1969) and cut into
-// ranges of fixed length, and entries between ranges are dropped, so that ranges run in parallel and the
-// result does not depend on the threads; where a pivot block is not positive definite the factorisation is
-// repeated with a larger multiple of the diagonal added (Manteuffel 1980).
+// Deviations: the rows are divided into subdomains of about 1024 rows with few entries between them (METIS),
+// and entries between subdomains are dropped, so that these run in parallel and the result does not depend on
+// the threads; within each, rows are taken in the order of a breadth-first search (Cuthill & McKee 1969); where
+// a pivot block is not positive definite the factorisation is repeated with a larger multiple of the diagonal
+// added (Manteuffel 1980).
 #pragma once
 
 #include <lope/linalg/preconditioner.h>
@@ -24,10 +25,12 @@ class IncompleteCholesky final : public Preconditioner {
   template <int b>
   void solve(ConstVector r, Vector z);
   void prepare(const BlockMatrix& matrix);
+  void divide(const BlockPattern& pattern);
 
   std::uint64_t pattern_id_ = 0;
   int block_size_ = 0;
   std::vector<int> order_;           // order_[k]: the row of the matrix that is k-th here
+  std::vector<int> first_;           // of these, of every subdomain, and their number
   std::vector<std::int64_t> start_;  // blocks of L left of the diagonal, by rows
   std::vector<int> column_;
   std::vector<std::int64_t> slot_;  // of the matrix

@@ -315,6 +315,18 @@ double front_flops(double w, double m) {
   return w * n * n - w * (w - 1) * n + (w - 1) * w * (2 * w - 1) / 6;
 }
 
+CholeskySize cholesky_size(const BlockPattern& pattern, int block_size) {
+  const SymbolicCholesky symbolic = analyze(pattern, block_size);
+  CholeskySize size;
+  for (int s = 0; s < symbolic.supernodes(); ++s) {
+    const double w = symbolic.columns(s) * block_size;
+    const double m = static_cast<double>(symbolic.rows(s).size()) * block_size;
+    size.entries += w * (w + m);
+    size.time += front_time(w, m);
+  }
+  return size;
+}
+
 SymbolicCholesky analyze(const BlockPattern& pattern, int block_size) {
   std::vector<int> order = nested_dissection(pattern);
   {

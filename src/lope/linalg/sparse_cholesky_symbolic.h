@@ -63,6 +63,14 @@ struct SymbolicCholesky {
 // `block_size` only enters the model of the time.
 SymbolicCholesky analyze(const BlockPattern& pattern, int block_size);
 
+// What a factor takes: scalars that are stored (with the zeros of supernodes), and the time to make it by the model of
+// the amalgamation, in about nanoseconds of one core. Does the symbolic work.
+struct CholeskySize {
+  double entries = 0;
+  double time = 0;
+};
+CholeskySize cholesky_size(const BlockPattern& pattern, int block_size);
+
 // Multiplications and additions of one front with w columns and m rows below (scalars, not blocks).
 double front_flops(double w, double m);
 

@@ -64,7 +64,10 @@ bool is_local(InverseKind kind) {
 }  // namespace
 
 KeptModel model_at(std::span<const double> x, const Objective& objective) {
-  return {{x.begin(), x.end()}, objective.choices()};
+  KeptModel model;
+  model.point.assign(x.begin(), x.end());
+  model.choices = objective.choices();
+  return model;
 }
 
 int subdomain_count(const InverseOptions& options, std::size_t blocks) {

@@ -57,6 +57,7 @@ class Lbfgs::Run final : public DescentRun {
   void build_inverse(linalg::ConstVector point) {
     last_renewal_ = recorder_.iterations();
     my_.inverse_ready_ = my_.build(objective_, recorder_.timings());
+    if (my_.inverse_.uses_hessian()) recorder_.count_model();
     if (keeps()) fresh_ = std::make_shared<KeptModel>(model_at(point, objective_));
   }
 
@@ -81,7 +82,12 @@ class Lbfgs::Run final : public DescentRun {
 
   LineSearchResult search(const LineSearchStart& from) override {
     BacktrackingOptions backtracking;
-    backtracking.first_step = std::max(first_step(from.slope), std::min(1.0, last_step_));
+    backtracking.first_step = first_step(from.slope);
+    if (my_.lbfgs_.as_printed) {
+      backtracking.lengthens = false;
+    } else {
+      backtracking.first_step = std::max(backtracking.first_step, std::min(1.0, last_step_));
+    }
     const LineSearchResult found = line_search().backtrack(objective_, from, backtracking, trial());
     last_step_ = found.step;
     return found;
@@ -161,9 +167,21 @@ class Lbfgs::Run final : public DescentRun {
                                                          gradient(), my_.vector_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return false;
+    if (my_.lbfgs_.as_printed) return !e.saddle && passes(my_.vector_);
     newton_ = true;
     linalg::combine(-1, my_.vector_, 0, direction());
     return !e.saddle && direction_is_small();
+  }
+
+  // Whether the estimated error e passes the test; only then it becomes the direction.
+  bool passes(linalg::Vector e) {
+    linalg::combine(-1, e, 0, e);
+    const ErrorBudget budget = objective_.budget(e, options_.stopping.tolerance);
+    measure_ = budget.error;
+    tolerance_ = budget.allowed;
+    if (!budget.holds()) return false;
+    linalg::copy(e, direction());
+    return true;
   }
 
   double first_step(double slope) {
@@ -181,6 +199,14 @@ class Lbfgs::Run final : public DescentRun {
   bool newton_ = false;       // the direction is a Newton direction
   bool replaced_ = false;     // block Jacobi stands for D
 };
+
+LbfgsOptions dot_as_printed() {
+  LbfgsOptions options;
+  options.inverse = {.kind = InverseKind::Subdomains, .subdomains = 6, .weighting = linalg::Weighting::OneSided};
+  options.as_printed = true;
+  options.renew_after = 0;
+  return options;
+}
 
 // D, and H for the first steps of line searches, at the objective's current point.
 bool Lbfgs::build(Objective& objective, MinimizerTimings& timings) {
@@ -201,7 +227,7 @@ bool Lbfgs::build(Objective& objective, MinimizerTimings& timings) {
 void Lbfgs::recall(Objective& objective, const KeptModelPtr& kept) {
   if (kept == kept_) return;
   kept_.reset();
-  if (!kept || !lbfgs_.keep_between || !objective.keeps_its_hessian()) return;
+  if (!kept || kept->point.empty() || !lbfgs_.keep_between || !objective.keeps_its_hessian()) return;
   MinimizerTimings not_of_a_minimisation;
   inverse_ready_ = at_kept_point(objective, *kept, [&] { return build(objective, not_of_a_minimisation); });
   if (inverse_ready_) kept_ = kept;

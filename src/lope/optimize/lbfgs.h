@@ -16,6 +16,8 @@
 // - With the displacement test a short direction only says that the end may be near; the test itself is a CG solve with
 //   the raw Hessian at the iterate, preconditioned by D (stopping.h). While it does not hold, its result is the next
 //   direction, a Newton direction: deviation from the papers.
+// - `as_printed` takes two of the deviations back: the line search starts at eq. 14 and only backtracks, and the solve of
+//   the displacement test decides but gives no direction.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -32,8 +34,18 @@ struct LbfgsOptions {
   int window = 5;  // pairs kept
   bool quadratic_first_step = true;
   int renew_after = 30;       // iterations with one D (0: as many as it takes, as printed)
+  bool as_printed = false;
   bool keep_between = false;  // D for the next minimisation, while that takes no more than twice the iterations
 };
+
+// DOT with every setting that Li et al. 2019 print: METIS parts of the elements, six of them (§5.4: as many as cores, six
+// in the paper's main experiments; never this machine's, because results may not depend on it), exact factors in double
+// precision at xₙ once per time step (eq. 12), D = B Sᵀ diag(H_j⁻¹) S with B = 1/multiplicity (eq. 10, 13), no coarse space,
+// m = 5 pairs (§4.1), and as_printed. H is the projected Hessian, as in the published program. The initial guess and the
+// test of eq. 15 are settings of the scene (`start = "inertia"`, `tolerance = "characteristic"`), not of the method. Left of
+// our own: CHOLMOD's ordering is replaced by ours, which only changes rounding; pairs without positive curvature are
+// skipped, and a D that gives no descent is replaced (above), of which the paper says nothing.
+LbfgsOptions dot_as_printed();
 
 class Lbfgs final : public Minimizer {
  public:

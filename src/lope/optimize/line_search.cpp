@@ -61,7 +61,7 @@ LineSearchResult LineSearch::backtrack(Objective& objective, const LineSearchSta
     ++result.evaluations;
     if (result.value <= start.value + options.sufficient_decrease * result.step * start.slope + noise) {
       result.success = true;
-      if (result.evaluations == 1) {
+      if (result.evaluations == 1 && options.lengthens) {
         extend(objective, start, options, std::min(options.largest_step, bound), trial, result);
       }
       return result;

@@ -37,6 +37,7 @@ struct LineSearchResult {
 struct BacktrackingOptions {
   double first_step = 1;
   double sufficient_decrease = 1e-4;  // Armijo
+  bool lengthens = true;  // false: Armijo by halving and nothing else
   double too_short = 0.75;
   double largest_step = 1e3;
   double shrink = 0.5;

@@ -1,4 +1,5 @@
 #include <lope/optimize/admm.h>
+#include <lope/optimize/automatic.h>
 #include <lope/optimize/gast15.h>
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
@@ -10,8 +11,8 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 14> table = {{
-    {Method::Auto, "auto", "", "newton for small problems, dot for large ones", true},
+constexpr std::array<MethodInfo, 15> table = {{
+    {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
@@ -26,9 +27,11 @@ constexpr std::array<MethodInfo, 14> table = {{
     {Method::LbfgsPd, "lbfgs-pd", "LBFGS-PD of DOT §3",
      "L-BFGS initialised by a scalar Laplacian, factorised once per simulation"},
     {Method::Dot, "dot", "after DOT",
-     "projected Newton, conjugate gradients with incomplete subdomain factors and a coarse space", true},
+     "projected Newton, conjugate gradients with incomplete factors of METIS subdomains and a coarse space", true},
     {Method::DotPrinted, "dot-printed", "DOT",
-     "L-BFGS initialised by Cholesky factors of overlapping subdomains"},
+     "the paper's method as printed: L-BFGS initialised by the averaged inverses of six METIS subdomains"},
+    {Method::LbfgsSchwarz, "lbfgs-schwarz", "after DOT",
+     "L-BFGS initialised by Cholesky factors of subdomains of about 2000 nodes, symmetric weights"},
     {Method::LbfgsCg, "lbfgs-cg", "inexact LBFGS-H",
      "L-BFGS initialised by block-Jacobi conjugate gradients"},
     {Method::LbfgsJacobi, "lbfgs-jacobi", "DOT §4.1",
@@ -38,16 +41,14 @@ constexpr std::array<MethodInfo, 14> table = {{
      "ADMM over deformation gradients; seldom reaches tight accuracies, for comparison"},
 }};
 
-// Beyond this many unknowns a Cholesky factor of a solid costs more than it saves (docs/solvers.md).
+// Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
 constexpr std::size_t direct_limit = 6000;
 
-std::unique_ptr<Minimizer> newton_pcg(const InverseOptions& inverse) {
-  const bool two_level = inverse.coarse_size > 0;
+std::unique_ptr<Minimizer> newton_pcg() {
   ProjectedNewtonOptions options;
   options.solver = LinearSolver::Iterative;
-  options.inverse = inverse;
-  options.renew_always = !two_level;  // block Jacobi costs nothing
-  options.keep_between = two_level;
+  options.inverse = {.kind = InverseKind::BlockJacobi};
+  options.renew_always = true;  // block Jacobi costs nothing
   return std::make_unique<ProjectedNewton>(options);
 }
 
@@ -78,12 +79,12 @@ std::string_view name_of(Method method) { return info(method).name; }
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
   switch (method) {
     case Method::Auto:
-      return make_minimizer(unknowns <= direct_limit ? Method::Newton : Method::Dot, unknowns);
+      if (unknowns <= direct_limit) return make_minimizer(Method::Newton, unknowns);
+      return std::make_unique<Automatic>();
     case Method::Newton:
-      return std::make_unique<ProjectedNewton>(ProjectedNewtonOptions{
-          .inverse = {.kind = InverseKind::Cholesky, .single_precision = true}, .keep_between = true});
+      return std::make_unique<ProjectedNewton>(newton_options());
     case Method::NewtonPcg:
-      return newton_pcg({.kind = InverseKind::BlockJacobi});
+      return newton_pcg();
     case Method::Gast15:
       return std::make_unique<Gast15>();
     case Method::Gast15Printed:
@@ -95,8 +96,10 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
     case Method::LbfgsPd:
       return lbfgs(InverseKind::Laplacian);
     case Method::Dot:
-      return newton_pcg({.kind = InverseKind::IncompleteCholesky, .coarse_size = 60});
+      return std::make_unique<ProjectedNewton>(dot_options());
     case Method::DotPrinted:
+      return std::make_unique<Lbfgs>(dot_as_printed());
+    case Method::LbfgsSchwarz:
       return lbfgs(InverseKind::Subdomains);
     case Method::LbfgsCg:
       return lbfgs(InverseKind::Cg);

@@ -21,6 +21,7 @@ enum class Method {
   LbfgsPd,
   Dot,
   DotPrinted,
+  LbfgsSchwarz,
   LbfgsCg,
   LbfgsJacobi,
   LbfgsIc,
@@ -41,8 +42,8 @@ std::optional<Method> find_method(std::string_view name);
 const MethodInfo& info(Method method);
 std::string_view name_of(Method method);
 
-// A minimiser for a problem of `unknowns` unknowns; Auto picks by size: `newton` for small problems, then
-// `dot` (docs/solvers.md).
+// A minimiser for a problem of `unknowns` unknowns. Auto is `newton` for small problems; beyond, it keeps account of what
+// `newton` and `dot` cost (automatic.h).
 std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns);
 
 }  // namespace lope::optimize

@@ -76,6 +76,7 @@ struct MinimizerSummary {
   int iterations = 0;
   int linear_solves = 0;
   long linear_iterations = 0;
+  int models = 0;  // of the Hessian that were made anew: factors, preconditioners
   int settled_at = -1;  // iteration at which the objective was told to keep its choices (Objective::settle); −1: never
   double initial_measure = 0;
   // Both sides of the stopping test at the last iterate. With Displacement the result is nearer to the minimiser:
@@ -92,14 +93,17 @@ struct MinimizerSummary {
 };
 
 // All that a minimiser may remember from one minimisation to the next that has an effect on its results: of
-// which Hessian it keeps a model (a factor, a preconditioner). With the objective's weights and fixed blocks
-// as they were, the model can be built again from this, bit for bit.
+// which Hessian it keeps a model (a factor, a preconditioner), and what it has counted. With the objective's
+// weights and fixed blocks as they were, the model can be built again from this, bit for bit.
 struct KeptModel {
-  std::vector<double> point;    // where it was built
+  std::vector<double> point;    // where it was built; empty: there is no model
   std::vector<double> choices;  // Objective::choices() there
   int iterations = 0;           // of the first minimisation with it, where the minimiser judges it by that
+  std::vector<double> account;  // what the minimiser chooses its method by (automatic.h)
 };
 using KeptModelPtr = std::shared_ptr<const KeptModel>;  // null: nothing is kept
+// The account alone.
+KeptModelPtr without_model(const KeptModelPtr& kept);
 
 // Keeps symbolic work (patterns, orderings, work vectors) between calls; one object per island. May also keep
 // one model of the Hessian with its numbers, if the objective says that this is possible
@@ -114,8 +118,8 @@ class Minimizer {
                                     const MinimizerOptions& options) = 0;
   // With what the next minimisation will begin.
   virtual KeptModelPtr kept() const { return nullptr; }
-  // Makes the next minimisation begin with this; costs nothing if it is what kept() says. Give null when
-  // weights or fixed blocks are not those of the minimisation that left it. The objective is set up for the
+  // Makes the next minimisation begin with this; costs nothing if it is what kept() says. Give without_model()
+  // when weights or fixed blocks are not those of the minimisation that left it. The objective is set up for the
   // next minimisation; its current point is unspecified afterwards.
   virtual void recall(Objective& /*objective*/, const KeptModelPtr& /*kept*/) {}
 };

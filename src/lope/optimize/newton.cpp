@@ -117,6 +117,7 @@ class ProjectedNewton::Run final : public DescentRun {
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
+    recorder_.count_model();
     my_.kept_.reset();
     if (my_.inverse_ready_ && keeps())
       my_.kept_ = std::make_shared<const KeptModel>(model_at(x_, objective_));
@@ -182,7 +183,7 @@ void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
   if (kept == kept_) return;
   kept_.reset();
   inverse_ready_ = false;
-  if (!kept || !newton_.keep_between || !objective.keeps_its_hessian()) return;
+  if (!kept || kept->point.empty() || !newton_.keep_between || !objective.keeps_its_hessian()) return;
   inverse_ready_ = at_kept_point(objective, *kept, [&] { return inverse_.renew(objective); });
   if (inverse_ready_) kept_ = kept;
 }

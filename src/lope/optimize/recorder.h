@@ -24,6 +24,7 @@ class Recorder {
     summary_.linear_iterations += linear_iterations;
     pending_.linear_iterations += linear_iterations;
   }
+  void count_model() { ++summary_.models; }
   bool settled() const { return summary_.settled_at >= 0; }
   void count_settling() { summary_.settled_at = summary_.iterations; }
   // The line search that led to the next recorded iterate.

@@ -33,6 +33,13 @@ ErrorBudget Objective::budget(std::span<const double> d, double accuracy) const 
           accuracy > 0 ? accuracy : default_epsilon(StoppingTest::Displacement) * scales().length};
 }
 
+KeptModelPtr without_model(const KeptModelPtr& kept) {
+  if (!kept || kept->account.empty()) return nullptr;
+  KeptModel rest;
+  rest.account = kept->account;
+  return std::make_shared<const KeptModel>(std::move(rest));
+}
+
 void MinimizerSummary::append(const MinimizerSummary& next) {
   MinimizerSummary sum = next;
   sum.initial_measure = initial_measure;
@@ -46,6 +53,7 @@ void MinimizerSummary::append(const MinimizerSummary& next) {
   sum.iterations += iterations;
   sum.linear_solves += linear_solves;
   sum.linear_iterations += linear_iterations;
+  sum.models += models;
   sum.timings.evaluate += timings.evaluate;
   sum.timings.hessian += timings.hessian;
   sum.timings.factorize += timings.factorize;

@@ -392,6 +392,7 @@ io::NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "model_point", kept.point);
     arrays.add(name + "model_choices", kept.choices);
     arrays.add(name + "model_iterations", std::vector<std::int64_t>{kept.iterations});
+    arrays.add(name + "model_account", kept.account);
     arrays.add(name + "contacts", matter::to_numbers(state.contacts[k]));
   }
   if (state.liquid) add_liquid(*state.liquid, arrays);
@@ -469,7 +470,9 @@ optimize::KeptModelPtr read_kept(StateReader& reader, const std::string& name) {
   kept.point = reader.numbers(name + "model_point");
   kept.choices = reader.numbers(name + "model_choices");
   kept.iterations = static_cast<int>(reader.single<std::int64_t>(name + "model_iterations"));
-  return kept.point.empty() ? nullptr : std::make_shared<const optimize::KeptModel>(std::move(kept));
+  kept.account = reader.numbers(name + "model_account");
+  if (kept.point.empty() && kept.account.empty()) return nullptr;
+  return std::make_shared<const optimize::KeptModel>(std::move(kept));
 }
 
 }  // namespace

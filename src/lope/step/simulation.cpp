@@ -382,7 +382,8 @@ Expected<void> Simulation::check_fit(const State& state) const {
   }
   for (std::size_t k = 0; k < std::min(state.kept.size(), islands_.size()); ++k) {
     const optimize::KeptModel* kept = state.kept[k].get();
-    if (kept && (kept->point.size() != islands_[k]->objective->size() || !islands_[k]->fits(kept->choices))) {
+    if (kept && !kept->point.empty() &&
+        (kept->point.size() != islands_[k]->objective->size() || !islands_[k]->fits(kept->choices))) {
       return input_error("the solver's model of the bodies from '{}' on has another size in the saved state",
                          model_.solids[islands_[k]->bodies.front()].name);
     }
@@ -769,7 +770,7 @@ bool Simulation::solve_once(std::size_t index, double h, optimize::MinimizerOpti
   StepProblem problem = step_problem(index, h, result.fell_back);
   result.bodies = island.bodies;
   options.reference = problem.reference;
-  island.minimizer->recall(problem.objective, keeps_weights(island, h) ? state_.kept[index] : nullptr);
+  island.minimizer->recall(problem.objective, keeps_weights(island, h) ? state_.kept[index] : optimize::without_model(state_.kept[index]));
   optimize::MinimizerSummary& summary = result.solve;
   summary = minimize(index, problem, h, options, result.contact);
   if (summary.outcome == optimize::Outcome::Failed || summary.outcome == optimize::Outcome::Interrupted)

@@ -3,11 +3,13 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/coarse_space.h>
 #include <lope/linalg/conjugate_gradient.h>
+#include <lope/linalg/graph_partition.h>
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
 #include <lope/linalg/rounded_matrix.h>
 #include <lope/linalg/schwarz.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -189,6 +191,36 @@ TEST(Preconditioners, OneSidedSchwarzIsAnAverageAndSaysThatItIsNotSymmetric) {
   for (std::size_t k = 0; k < r.size(); ++k) EXPECT_NEAR(z[k], r[k] / 4, 1e-14);
 }
 
+// DOT eq. 13: every row has the mean of what the subdomains that hold it find for it on their own.
+TEST(Preconditioners, OneSidedSchwarzAveragesTheSolutionsOfTheSubdomains) {
+  const BlockMatrix a = elastic_like(3, 1e-2);
+  const auto m = schwarz(4, Weighting::OneSided, false);
+  ASSERT_TRUE(m->update(a));
+  const auto r = random_vector(a.size(), 5);
+  std::vector<double> z(a.size()), sum(a.size(), 0.0), copies(a.size(), 0.0);
+  m->apply(r, z);
+  for (const std::vector<int>& set : slabs(4)) {
+    // The others' rows made identities with nothing on the right: the principal submatrix on its own.
+    std::vector<std::uint8_t> others(rows, 1);
+    for (const int row : set) others[static_cast<std::size_t>(row)] = 0;
+    BlockMatrix alone = a;
+    alone.make_identity(others, 1);
+    std::vector<double> right(a.size(), 0.0), solution(a.size());
+    for (const int row : set) std::copy_n(r.begin() + 3 * row, 3, right.begin() + 3 * row);
+    SparseCholesky<double> factor;
+    ASSERT_TRUE(factor.update(alone));
+    factor.apply(right, solution);
+    for (const int row : set) {
+      for (std::size_t k = 3 * static_cast<std::size_t>(row), end = k + 3; k < end; ++k) {
+        sum[k] += solution[k];
+        copies[k] += 1;
+      }
+    }
+  }
+  EXPECT_EQ(*std::max_element(copies.begin(), copies.end()), 2);
+  for (std::size_t k = 0; k < z.size(); ++k) EXPECT_NEAR(z[k], sum[k] / copies[k], 1e-12 * norm(z));
+}
+
 TEST(Preconditioners, SchwarzWithOneSubdomainIsCholesky) {
   const BlockMatrix a = elastic_like(3, 1e-2);
   std::vector<int> all(rows);
@@ -231,6 +263,29 @@ TEST(Preconditioners, SinglePrecisionFactorsAreNearlyAsGood) {
   const auto exact = schwarz(4, Weighting::Symmetric, true);
   const auto rounded = schwarz<float>(4, Weighting::Symmetric, true);
   EXPECT_LE(iterations(*rounded, a), 1.2 * iterations(*exact, a) + 1);
+}
+
+// Few couplings are cut: fewer than by slabs of the lattice, and always the same ones.
+TEST(Partition, PartsAreOfEqualSizeAndHangTogether) {
+  const BlockMatrix a = elastic_like(3, 1e-2);
+  const BlockPattern& pattern = a.pattern();
+  EXPECT_EQ(partition_rows(pattern, 1), std::vector<int>(rows, 0));
+  const int parts = 8;
+  const std::vector<int> part = partition_rows(pattern, parts);
+  EXPECT_EQ(part, partition_rows(pattern, parts));
+  std::vector<int> size(parts, 0), slab(rows);
+  for (const int p : part) ++size.at(static_cast<std::size_t>(p));
+  for (const int s : size) EXPECT_NEAR(s, rows / parts, 0.1 * rows / parts);
+  for (int row = 0; row < rows; ++row) slab[static_cast<std::size_t>(row)] = row * parts / rows;
+  const auto cut = [&](const std::vector<int>& of) {
+    int count = 0;
+    for (std::size_t row = 0; row < of.size(); ++row) {
+      for (std::int64_t slot = pattern.row_start()[row]; slot < pattern.row_start()[row + 1]; ++slot)
+        count += of[row] != of[static_cast<std::size_t>(pattern.column()[static_cast<std::size_t>(slot)])];
+    }
+    return count;
+  };
+  EXPECT_LT(cut(part), cut(slab));
 }
 
 TEST(Preconditioners, TheCoarseSpaceIsSolvedExactly) {

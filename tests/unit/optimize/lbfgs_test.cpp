@@ -90,6 +90,37 @@ TEST(Lbfgs, EndsAfterAsManyStepsAsThereAreInterfaces) {
   }
 }
 
+// The first iterate of DOT as printed, by hand: x − α D∇E with the averaged solves of six subdomains (eq. 13) and the α of
+// eq. 14; later ones have five pairs.
+TEST(Lbfgs, DotAsPrintedTakesTheStepsOfThePaper) {
+  const LbfgsOptions printed = dot_as_printed();
+  EXPECT_EQ(printed.window, 5);
+  EXPECT_EQ(printed.renew_after, 0);
+  EXPECT_FALSE(printed.keep_between || printed.inverse.single_precision);
+  EXPECT_EQ(printed.inverse.coarse_size, 0);
+
+  Quadratic objective;
+  std::vector<double> x(objective.size(), 0.0), g(x.size()), p(x.size()), hp(x.size());
+  linalg::Schwarz<double> averaged(linalg::Weighting::OneSided);
+  averaged.set_cover(objective.cover(6));
+  const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Projected);
+  ASSERT_TRUE(averaged.update(hessian));
+  objective.move_to(x);
+  objective.gradient(g);
+  averaged.apply(g, p);
+  hessian.multiply(p, hp);
+  const double step = std::max(0.1, linalg::dot(p, g) / linalg::dot(p, hp));
+
+  MinimizerOptions one;
+  one.stopping = {StoppingTest::GradientNorm, 1e-9};
+  one.max_iterations = 1;
+  const auto summary = Lbfgs(printed).minimize(objective, x, one);
+  EXPECT_EQ(summary.outcome, Outcome::IterationLimit);
+  EXPECT_NEAR(summary.history.back().step_length, step, 1e-12);
+  linalg::combine(step, p, 1, x);
+  EXPECT_LT(linalg::norm(x), 1e-12);
+}
+
 TEST(Lbfgs, TakesTheInverseAtTheReference) {
   SpringChain chain(nodes, 100, 1);
   std::vector<double> reference(chain.size(), 0.0), start(chain.size());

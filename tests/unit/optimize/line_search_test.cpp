@@ -89,6 +89,17 @@ TEST(Backtracking, DecreasesAndRespectsTheBound) {
   }
 }
 
+TEST(Backtracking, LengthensAFirstStepThatIsTooShortUnlessToldNotTo) {
+  Curve curve(cases[0].f, cases[0].df, std::numeric_limits<double>::infinity());
+  const std::vector<double> x = {0, 0}, d = {1, 0};
+  std::vector<double> trial(2);
+  const LineSearchStart start = {x, d, cases[0].f(0), cases[0].df(0)};
+  EXPECT_GT(LineSearch().backtrack(curve, start, {}, trial).step, 8);
+  const LineSearchResult r = LineSearch().backtrack(curve, start, {.lengthens = false}, trial);
+  EXPECT_EQ(r.step, 1);
+  EXPECT_EQ(r.evaluations, 1);
+}
+
 TEST(Backtracking, AdmitsDefeatUphill) {
   Curve curve([](double x) { return x; }, [](double) { return 1.0; },
               std::numeric_limits<double>::infinity());

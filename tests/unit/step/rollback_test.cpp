@@ -1,5 +1,6 @@
 // A step is a function of the state: whatever a simulation did before, tried and took back, or broke off, the
 // step from a restored state has the same bits; for every method, with everything that bodies may touch.
+#include <lope/optimize/automatic.h>
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 
@@ -160,6 +161,28 @@ TEST(Rollback, WhatIsRememberedBelongsToTheState) {
     }
     EXPECT_GT(with_model, 3) << optimize::name_of(method);
     EXPECT_GT(with_active_constraints, 0) << optimize::name_of(method);
+  }
+}
+
+// `auto` keeps account of two methods and changes between them; here at every comparison.
+TEST(Rollback, AutomaticChoiceBelongsToTheState) {
+  for (const Case& scene : cases()) {
+    SCOPED_TRACE(scene.name);
+    const Model model = scene.make();
+    const auto make_simulation = [&] {
+      auto simulation = std::make_unique<Simulation>(model);
+      simulation->use_minimizer([](const optimize::Objective&) { return std::make_unique<optimize::Automatic>(1e6); });
+      return simulation;
+    };
+    expect_function_of_state(make_simulation);
+    const auto simulation = make_simulation();
+    int with_newton = 0;
+    for (int i = 0; i < steps; ++i) {
+      ASSERT_TRUE(simulation->advance().accepted);
+      with_newton += simulation->state().kept.at(0)->account.at(0) != 0;
+    }
+    EXPECT_GT(with_newton, 0);
+    EXPECT_LT(with_newton, steps);
   }
 }
 

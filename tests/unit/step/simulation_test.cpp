@@ -267,8 +267,8 @@ TEST(Restore, RefusesWhatDoesNotFitAndKeepsTheState) {
   const auto with_kept = [](optimize::KeptModel kept) {
     return [kept](State& s) { s.kept[0] = std::make_shared<optimize::KeptModel>(kept); };
   };
-  EXPECT_EQ(refusal(with_kept({{1, 2, 3}, {}})), other_model);
-  EXPECT_EQ(refusal(with_kept({before.bodies[0].x, {1}})), other_model);
+  EXPECT_EQ(refusal(with_kept({{1, 2, 3}, {}, 0, {}})), other_model);
+  EXPECT_EQ(refusal(with_kept({before.bodies[0].x, {1}, 0, {}})), other_model);
 }
 
 TEST(Restore, RefusesChoicesOfNodesThatAreNotThere) {
@@ -278,11 +278,11 @@ TEST(Restore, RefusesChoicesOfNodesThatAreNotThere) {
   std::vector<double> choices(19, 0.0);
   for (const double node : {-1.0, 64.0, std::nan("")}) {
     choices[0] = node;
-    state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices});
+    state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices, 0, {}});
     EXPECT_FALSE(simulation.restore(state)) << node;
   }
   choices[0] = 63;
-  state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices});
+  state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices, 0, {}});
   EXPECT_TRUE(simulation.restore(state));
 }
 

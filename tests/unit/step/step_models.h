@@ -132,6 +132,7 @@ inline void expect_same(const optimize::KeptModelPtr& a, const optimize::KeptMod
   EXPECT_TRUE(same_bits(a->point, b->point));
   EXPECT_TRUE(same_bits(a->choices, b->choices));
   EXPECT_EQ(a->iterations, b->iterations);
+  EXPECT_TRUE(same_bits(a->account, b->account));
 }
 
 inline void expect_same(const matter::liquid::State& a, const matter::liquid::State& b) {

@@ -86,7 +86,7 @@ int compare(const CompareArguments& arguments) {
   if (!scene::anything_to_solve(*model, options.steps)) {
     return complain(
         {fmt::format("{}: there is nothing to compare: the methods move solid bodies, and {}", scene->name,
-                     model->solids.empty() ? "this scene has none" : "every vertex here is held"),
+                     each<matter::NodalBody>(model->bodies).empty() ? "this scene has none" : "every vertex here is held"),
          Trouble::Input});
   }
   if (arguments.history > options.steps) {
@@ -103,7 +103,7 @@ int compare(const CompareArguments& arguments) {
   if (const auto made = io::make_directory(options.folder); !made) return complain(made.error());
 
   std::size_t vertices = 0;
-  for (const auto& solid : model->solids) vertices += solid.mesh.vertices.size();
+  for (const matter::SolidBody& solid : each<matter::SolidBody>(model->bodies)) vertices += solid.mesh.vertices.size();
   fmt::print("{}: {} vertices, {} steps of {:g} ms, {} threads\n", scene->name, vertices, options.steps,
              model->step * 1e3, thread_count());
   std::fflush(stdout);

@@ -21,7 +21,7 @@ std::vector<std::array<int, corners>> elements(const std::vector<std::int32_t>& 
   return result;
 }
 
-Expected<FrameBody> read_body(const io::NamedArrays& data, const std::string& name, const fs::path& path) {
+Expected<FrameBody> read_body(const NamedArrays& data, const std::string& name, const fs::path& path) {
   FrameBody body;
   body.name = name;
   const auto dimension = data.metadata.find(name + "/dimension");
@@ -65,11 +65,11 @@ void add_to_vertices(const Elements& elements, const std::vector<double>& values
 }
 
 template <class T>
-void copy_values(const io::NamedArrays& data, const std::string& name, std::vector<T>& values) {
+void copy_values(const NamedArrays& data, const std::string& name, std::vector<T>& values) {
   if (const auto* found = data.values<T>(name)) values = *found;
 }
 
-Expected<CellData> read_cells(const io::NamedArrays& data, const std::string& body, const fs::path& path) {
+Expected<CellData> read_cells(const NamedArrays& data, const std::string& body, const fs::path& path) {
   CellData cells;
   const std::string name = body + "/cell/";
   if (const auto* index = data.values<std::int32_t>(name + "index")) cells.index = elements<3>(*index);
@@ -124,7 +124,7 @@ Expected<RunFrames> RunFrames::open(const fs::path& run_directory) {
   const auto topology = io::read_frame(path);
   if (!topology) return forward_error(topology);
   constexpr std::string_view ending = "/triangles";
-  for (const io::NamedArray& array : topology->data.arrays) {
+  for (const NamedArray& array : topology->data.arrays) {
     if (!array.name.ends_with(ending) || !topology->data.values<std::int32_t>(array.name)) continue;
     auto body = read_body(topology->data, array.name.substr(0, array.name.size() - ending.size()), path);
     if (!body) return forward_error(body);
@@ -154,7 +154,7 @@ Expected<RunFrames::Data> RunFrames::read(std::int64_t number) const {
     if (!indices_fit(body, part.positions.size())) {
       return input_error("{}: body '{}' does not fit topology.lope", path.string(), body.name);
     }
-    for (const io::NamedArray& array : frame->data.arrays) {
+    for (const NamedArray& array : frame->data.arrays) {
       for (const char* place : {"/vertex/", "/element/"}) {
         const std::string prefix = body.name + place;
         const auto* values = frame->data.values<float>(array.name);

@@ -398,16 +398,6 @@ Expected<fs::path> write_movie(const RunFrames& run, const scene::Scene& scene, 
   return path;
 }
 
-// The cycles of the substep that needed most of them, from the first guess on.
-void add_pressure_history(const nlohmann::json& pressure, render::StepRecord& record) {
-  record.tolerance = io::number_from(pressure.at("tolerance"));
-  record.iteration_count = pressure.at("iterations").get<long>();
-  for (const auto& it : pressure.at("history")) {
-    record.iterations.push_back(
-        {it.at("iteration").get<int>(), it.at("seconds").get<double>(), io::number_from(it.at("residual"))});
-  }
-}
-
 Vec3 vector_from(const nlohmann::json& value) {
   return {io::number_from(value.at(0)), io::number_from(value.at(1)), io::number_from(value.at(2))};
 }
@@ -425,19 +415,16 @@ render::StepRecord step_record(const nlohmann::json& line) {
     record.elastic_energy += io::number_from(energy.at("elastic"));
     record.gravity_energy += io::number_from(energy.at("gravity"));
     record.linear_momentum += vector_from(body.at("momentum"));
-    record.angular_momentum += vector_from(body.at("angular_momentum"));
+    if (body.contains("angular_momentum")) record.angular_momentum += vector_from(body.at("angular_momentum"));
+    else record.angular_momentum.setConstant(std::nan(""));
   }
-  if (line.contains("liquid")) {
-    const auto& liquid = line.at("liquid");
-    record.kinetic_energy += io::number_from(liquid.at("energy").at("kinetic"));
-    record.gravity_energy += io::number_from(liquid.at("energy").at("gravity"));
-    record.linear_momentum += vector_from(liquid.at("momentum"));
-    record.angular_momentum.setConstant(std::nan(""));
-    if (line.at("islands").empty()) add_pressure_history(liquid.at("pressure"), record);
-  }
-  for (const auto& island : line.at("islands")) {
-    record.tolerance = io::number_from(island.at("solve").at("tolerance"));
-    for (const auto& it : island.at("solve").at("history")) {
+  const auto& islands = line.at("islands");
+  for (const auto& island : islands) {
+    if (island.at("measures") != islands.front().at("measures")) continue;  // they have no axis in common
+    const auto &solve = island.at("solve"), &history = solve.at("history");
+    record.tolerance = io::number_from(solve.at("tolerance"));
+    record.iteration_count += std::max(solve.at("iterations").get<long>(), static_cast<long>(history.size()));
+    for (const auto& it : history) {
       record.iterations.push_back(
           {it.at("iteration").get<int>(), it.at("seconds").get<double>(), io::number_from(it.at("measure"))});
     }
@@ -446,7 +433,7 @@ render::StepRecord step_record(const nlohmann::json& line) {
   return record;
 }
 
-Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs::path& folder, const scene::Scene& scene) {
+Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs::path& folder) {
   const fs::path file = directory / "stats.jsonl";
   const auto lines = io::read_json_lines(file);
   if (!lines) return forward_error(lines);
@@ -459,11 +446,9 @@ Expected<std::vector<fs::path>> write_plots(const fs::path& directory, const fs:
                          trouble.what());
     }
   }
-  std::string measure = "residual of the pressure (m/s), slowest substep";
-  if (!scene.bodies.empty()) {
-    const bool displacement = scene.resolved["solver"].text_at("tolerance") == "displacement";
-    measure = displacement ? "remaining displacement (m)" : "residual";
-  }
+  std::string measure;  // the same in every step
+  if (!lines->empty() && !lines->front().at("islands").empty())
+    measure = lines->front().at("islands").front().at("measures");
   return render::write_run_plots(records, folder, measure);
 }
 
@@ -490,7 +475,7 @@ Expected<void> make_pictures(const PictureRequest& request) {
     announce(*still);
   }
   if (request.plots) {
-    const auto plots = write_plots(request.directory, folder, *scene);
+    const auto plots = write_plots(request.directory, folder);
     if (!plots) return forward_error(plots);
     for (const fs::path& plot : *plots) announce(plot);
   }

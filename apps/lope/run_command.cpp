@@ -31,7 +31,6 @@ class ProgressPrinter {
     if (quiet_ || (!line_.on_terminal() && !last && !line_.due(2))) return;
     int iterations = 0;
     for (const auto& island : report.islands) iterations += island.solve.iterations;
-    if (report.liquid) iterations += static_cast<int>(report.liquid->iterations);
     const std::string line =
         fmt::format("step {}/{}  t = {:.3f} s  {:3d} iterations  {} elapsed, {} left", report.step, progress.steps,
                     report.time, iterations, duration_text(progress.elapsed), duration_text(progress.left));
@@ -56,12 +55,6 @@ class ProgressPrinter {
       line_.clear();
       log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
                   scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
-    }
-    if (report.liquid && !report.liquid->converged) {
-      line_.clear();
-      log_warning("step {}, liquid '{}': {} (residual {:.3g} m/s, tolerance {:.3g} m/s)", report.step,
-                  model_.liquid->name, report.liquid->reason, report.liquid->residual,
-                  report.liquid->tolerance);
     }
   }
   const step::Model& model_;
@@ -190,7 +183,7 @@ int run(const RunArguments& arguments) {
 
   if (directory.empty()) directory = choose_directory(arguments, *scene);
   std::size_t unknowns = 0;
-  for (const auto& solid : model->solids) unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
+  for (const auto& body : model->bodies) unknowns += body->unknowns();
   std::string size = fmt::format("{} unknowns", unknowns);
   if (checked.liquid) {
     const std::string particles = fmt::format("{} particles of liquid", checked.liquid->particles);

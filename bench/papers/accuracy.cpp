@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
+#include <papers/bodies.h>
 #include <papers/calibration.h>
 #include <papers/scene_runs.h>
 
@@ -40,7 +41,8 @@ Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::v
   std::vector<std::string> result;
   const auto& bodies = loaded->scene.resolved["body"].items;
   double all = 0;
-  for (const auto& solid : loaded->model->solids) all += static_cast<double>(solid.mesh.vertices.size());
+  for (const matter::SolidBody& solid : each<matter::SolidBody>(loaded->model->bodies))
+    all += static_cast<double>(solid.mesh.vertices.size());
   if (all <= wanted) return result;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const scene::Value& body = bodies[i];

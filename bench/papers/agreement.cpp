@@ -2,6 +2,7 @@
 // bar, solved by `newton` and `newton-pcg` to the default accuracy (comparison.h).
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
+#include <papers/bodies.h>
 #include <papers/comparison.h>
 #include <papers/scene_runs.h>
 
@@ -19,7 +20,7 @@ Expected<void> agreement(const BenchOptions& options) {
   comparing.steps = options.steps > 0 ? options.steps : scene::step_count(loaded->scene, *loaded->model);
   comparing.program = options.program;
   options.print(
-      fmt::format("{} vertices, {} steps", loaded->model->solids[0].mesh.vertices.size(), comparing.steps));
+      fmt::format("{} vertices, {} steps", first_solid(*loaded->model).mesh.vertices.size(), comparing.steps));
   const auto comparison = compare(loaded->scene, *loaded->model, comparing);
   if (!comparison) return forward_error(comparison);
   for (const std::string& line : describe(*comparison)) options.print(line);

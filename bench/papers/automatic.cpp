@@ -98,7 +98,7 @@ class AutomaticChoice {
     for (const Row& row : rows) {
       const RunTotals& t = row.totals;
       options_.print(fmt::format("{:10} {:>8} {:12} {:>12.2f} {:>8.3f} {:>7.1f} {:>8.1f} {:>8.2f} {:>8} {:>7.2f}", shape,
-                                 loaded->model->solids[0].mesh.vertices.size(), optimize::name_of(row.method),
+                                 loaded->model->bodies[0]->unknowns() / 3, optimize::name_of(row.method),
                                  row.processor, t.per_step(t.seconds), t.per_step(t.iterations),
                                  t.per_step(static_cast<double>(row.linear_iterations)), t.per_step(row.models), t.failed,
                                  row.processor / best));

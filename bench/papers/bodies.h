@@ -4,13 +4,14 @@
 #include <array>
 
 #include <lope/geometry/shapes.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/step/model.h>
 
 namespace lope::bench {
 
-inline step::SolidBody elastic_body(geometry::Mesh mesh, int dimension, double young, double poisson,
-                                    double density = 1000) {
-  step::SolidBody body;
+inline matter::SolidBody elastic_body(geometry::Mesh mesh, int dimension, double young, double poisson,
+                                      double density = 1000) {
+  matter::SolidBody body;
   body.name = "body";
   body.dimension = dimension;
   body.mesh = std::move(mesh);
@@ -23,6 +24,11 @@ inline Expected<geometry::Mesh> lattice_box(const Vec3& size, std::array<int, 3>
   geometry::MeshingOptions options;
   options.lattice = nodes;
   return geometry::tetrahedralize(geometry::Box{Vec3::Zero(), size}, 1, options);
+}
+
+inline matter::SolidBody& first_solid(step::Model& model) { return as<matter::SolidBody>(model.bodies.front()); }
+inline const matter::SolidBody& first_solid(const step::Model& model) {
+  return as<matter::SolidBody>(model.bodies.front());
 }
 
 // The vertices whose coordinate along `axis` is within `width` of the smallest (side −1) or largest (+1) one.

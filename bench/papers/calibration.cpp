@@ -161,7 +161,7 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
       auto problem = simulation.step_problem(k, model.step);
       beginning.clear();
       for (const std::size_t body : simulation.bodies_of(k)) {
-        const std::vector<double>& x = simulation.state().bodies[body].x;
+        const std::vector<double>& x = simulation.state().nodes(body).x;
         beginning.insert(beginning.end(), x.begin(), x.end());
       }
       options.reference = beginning;

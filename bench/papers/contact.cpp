@@ -96,9 +96,10 @@ Expected<void> compare_with_post_process(const BenchOptions& options) {
   const geometry::LevelSet* ground = loaded->model->obstacles.front().shape.get();
   step::Simulation constrained(*loaded->model), post(without);
   const std::int64_t steps = options.steps > 0 ? options.steps : 24;
-  std::array<int, 2> inverted{}, iterations{};
+  std::array<std::int64_t, 2> inverted{};
+  std::array<int, 2> iterations{};
   std::array<double, 2> thinnest{1, 1};
-  const auto height = [](const step::BodyState& body) {
+  const auto height = [](const matter::NodalState& body) {
     double low = 1e300, high = -1e300;
     for (std::size_t k = 1; k < body.x.size(); k += 3) {
       low = std::min(low, body.x[k]);
@@ -112,23 +113,23 @@ Expected<void> compare_with_post_process(const BenchOptions& options) {
     const step::StepReport b = post.advance();
     if (!a.accepted || !b.accepted) return input_error("step {} could not be taken", i + 1);
     step::State state = post.state();
-    step::BodyState& body = state.bodies[0];
+    auto& body = as<matter::NodalState>(state.bodies[0]);
     for (std::size_t k = 0; k < body.x.size(); k += 3) {
       const Vec3 x(body.x[k], body.x[k + 1], body.x[k + 2]);
       if (ground->value(x) >= 0) continue;
       const Vec3 outside = ground->closest_point(x);
       for (std::size_t c = 0; c < 3; ++c) {
         body.x[k + c] = outside[static_cast<Eigen::Index>(c)];
-        body.v[k + c] = (body.x[k + c] - before.bodies[0].x[k + c]) / without.step;
+        body.v[k + c] = (body.x[k + c] - before.nodes(0).x[k + c]) / without.step;
       }
     }
     if (const auto restored = post.restore(std::move(state)); !restored) return restored;
-    inverted[0] = std::max(inverted[0], a.bodies[0].inverted_elements);
-    inverted[1] = std::max(inverted[1], b.bodies[0].inverted_elements);
+    inverted[0] = std::max(inverted[0], a.bodies[0].count("inverted_elements"));
+    inverted[1] = std::max(inverted[1], b.bodies[0].count("inverted_elements"));
     iterations[0] += a.islands[0].solve.iterations;
     iterations[1] += b.islands[0].solve.iterations;
-    thinnest[0] = std::min(thinnest[0], height(constrained.state().bodies[0]));
-    thinnest[1] = std::min(thinnest[1], height(post.state().bodies[0]));
+    thinnest[0] = std::min(thinnest[0], height(constrained.state().nodes(0)));
+    thinnest[1] = std::min(thinnest[1], height(post.state().nodes(0)));
   }
   options.print("");
   options.print("Fig. 10: the ball's first second, gast15, 1 step per frame");

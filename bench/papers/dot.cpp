@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
+#include <papers/bodies.h>
 #include <papers/comparison.h>
 #include <papers/decomposition.h>
 #include <papers/example_meshes.h>
@@ -127,7 +128,7 @@ class DotBench {
       options_.print(fmt::format(
           "{:24} {:>8} {:>8} {:12} {:>8.3f} {:>8.3f} {:>7.1f} {:>5} {:>8.1f} {:>5.0f}% {:>5.0f}% {:>8.0f} "
           "{:>7} {:>8.2f}",
-          c.label, model.solids[0].mesh.vertices.size(), model.solids[0].mesh.tetrahedra.size(),
+          c.label, first_solid(model).mesh.vertices.size(), first_solid(model).mesh.tetrahedra.size(),
           replay.method, cost.seconds, cost.slowest, cost.iterations, cost.most_iterations,
           cost.linear_iterations, 100 * cost.factorize, 100 * cost.solve, replay.peak_memory * 1e-6,
           cost.failures, comparison.agreement(replay).largest / comparison.trajectory.tolerance));
@@ -219,7 +220,7 @@ class DotBench {
     for (std::int64_t i = 1; i < steps(20); ++i) simulation.advance();
     auto problem = simulation.step_problem(0, model.step);
     const auto parts =
-        static_cast<int>(std::max<std::size_t>(2, model.solids[0].mesh.vertices.size() / 2000));
+        static_cast<int>(std::max<std::size_t>(2, first_solid(model).mesh.vertices.size() / 2000));
 
     std::vector<std::pair<std::string, std::unique_ptr<optimize::Minimizer>>> minimizers;
     for (const optimize::Method method : *chosen) {
@@ -235,7 +236,7 @@ class DotBench {
     const double scale = problem.objective.scales().global;
     options_.print(fmt::format(
         "step {} of tss, {} vertices, {} subdomains for the rows below admm-pd; at most {} iterations",
-        steps(20), model.solids[0].mesh.vertices.size(), parts, solving.max_iterations));
+        steps(20), first_solid(model).mesh.vertices.size(), parts, solving.max_iterations));
     options_.print(fmt::format("{:20} {:>14} {:>12} {:>14} {:>12} {:>10} {}", "method", "iter to 1e-5",
                                "s to 1e-5", "iter to 1e-8", "s to 1e-8", "last CN", "outcome"));
     render::LinePlot plots[2];
@@ -287,7 +288,7 @@ class DotBench {
     const auto loaded = load(options_.scenes / "tss.toml", {*mesh});
     if (!loaded) return forward_error(loaded);
     const step::Model& model = *loaded->model;
-    const std::size_t blocks = model.solids[0].mesh.vertices.size();
+    const std::size_t blocks = first_solid(model).mesh.vertices.size();
     std::vector<Division> divisions;
     for (const int count : {2, 4, 8, 16, 32, 64, 128, 200, 300}) {
       if (static_cast<std::size_t>(count) * smallest_subdomain > blocks) break;
@@ -299,7 +300,7 @@ class DotBench {
     step::Simulation simulation(model);
     for (std::int64_t i = 1; i <= steps(30); ++i) {
       if (i % 5 == 0) {  // every fifth step is solved by all; the trajectory itself is the model's own
-        solving.reference = simulation.state().bodies[0].x;
+        solving.reference = simulation.state().nodes(0).x;
         for (Division& division : divisions) {
           auto problem = simulation.step_problem(0, model.step);
           division.solve(problem.objective, problem.start, solving);
@@ -449,7 +450,7 @@ class DotBench {
     constexpr std::size_t columns = 5;
     step::Simulation simulation(model);
     for (std::int64_t i = 1; i < steps(20); ++i) simulation.advance();
-    const geometry::Mesh& mesh = model.solids[0].mesh;
+    const geometry::Mesh& mesh = first_solid(model).mesh;
     const auto triangles = geometry::boundary_triangles(mesh.tetrahedra);
     render::PictureGrid grid;
     grid.title = fmt::format("residual force after each iteration of step {}, log scale", steps(20));

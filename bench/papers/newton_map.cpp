@@ -50,8 +50,8 @@ int iterations(const geometry::Mesh& rest, const Vec2& pixel, double h, optimize
   model.solver.method = method;
   model.solver.max_iterations = iteration_limit;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-6 * length};
-  model.solids = {elastic_body(rest, 2, young, 0.3)};
-  model.solids[0].initial_positions = start_positions(rest, pixel);
+  model.bodies = {elastic_body(rest, 2, young, 0.3)};
+  first_solid(model).initial_positions = start_positions(rest, pixel);
   step::Simulation simulation(model);
   const step::StepReport report = simulation.advance();
   return report.converged() ? report.islands[0].solve.iterations : -1;

@@ -5,6 +5,7 @@
 
 #include <lope/base/memory.h>
 #include <papers/benchmarks.h>
+#include <papers/bodies.h>
 #include <papers/scene_runs.h>
 
 namespace lope::bench {
@@ -37,7 +38,7 @@ Expected<void> reference_scenes(const BenchOptions& options) {
       const int steps = options.steps > 0 ? options.steps : reference.steps;
       const RunTotals totals = run_in_memory(simulation, steps);
       options.print(fmt::format("{:14} {:12} {:>9} {:>8.3f} {:>12.3f} {:>8.1f} ({:>3}) {:>8} {:>9.0f}", reference.file, method,
-                                loaded->model->solids[0].mesh.vertices.size(), totals.per_step(totals.seconds),
+                                first_solid(*loaded->model).mesh.vertices.size(), totals.per_step(totals.seconds),
                                 totals.slowest, totals.per_step(totals.iterations), totals.max_iterations, totals.failed,
                                 peak_memory() * 1e-6));
     }

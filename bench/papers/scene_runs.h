@@ -29,9 +29,7 @@ inline Expected<LoadedScene> load(const std::filesystem::path& file, const std::
   auto model = scene::build_model(*scene);
   if (!model) return forward_error(model);
   LoadedScene result{std::move(*scene), std::make_unique<step::Model>(std::move(*model)), 0};
-  for (const auto& solid : result.model->solids) {
-    result.unknowns += solid.mesh.vertices.size() * static_cast<std::size_t>(solid.dimension);
-  }
+  for (const auto& body : result.model->bodies) result.unknowns += body->unknowns();
   return result;
 }
 
@@ -42,7 +40,7 @@ struct RunTotals {
   int iterations = 0, max_iterations = 0;
   int linear_solves = 0;
   double seconds = 0, slowest = 0;
-  int inverted = 0;  // elements, at the end
+  std::int64_t inverted = 0;  // elements, at the end
   std::vector<step::StepReport> reports;
   double per_step(double total) const { return steps == 0 ? 0 : total / steps; }
 };
@@ -50,7 +48,7 @@ struct RunTotals {
 // Shows while the simulation runs how far it is.
 inline void show_progress(step::Simulation& simulation, std::string name, const BenchOptions& options) {
   simulation.set_observer([&simulation, name = std::move(name), progress = options.progress](
-                              const optimize::Iteration& iteration, std::span<const double>) {
+                              std::size_t, const optimize::Iteration& iteration, std::span<const double>) {
     progress(fmt::format("{}: step {}, iteration {}, measure {:.2g}", name, simulation.state().step + 1,
                          iteration.number, iteration.measure));
   });
@@ -77,7 +75,7 @@ inline RunTotals run_in_memory(step::Simulation& simulation, std::int64_t steps,
       iterations += island.solve.iterations;
       totals.linear_solves += island.solve.linear_solves;
     }
-    for (const auto& body : report.bodies) totals.inverted += body.inverted_elements;
+    for (const auto& body : report.bodies) totals.inverted += body.count("inverted_elements");
     totals.iterations += iterations;
     totals.max_iterations = std::max(totals.max_iterations, iterations);
     const bool enough = on_step && !on_step(report);

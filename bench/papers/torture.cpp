@@ -8,6 +8,7 @@
 // how the runs end: recovered, or at rest in another minimum of the elastic energy (tangled,
 // geometry/full_turns.h).
 #include <lope/base/memory.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/render/plot.h>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ struct Stiffness {
 constexpr Stiffness stiffnesses[] = {{"low", 1e4}, {"medium", 1e6}, {"high", 1e9}};
 
 // Rest: no inverted element and less elastic energy than a uniform stretch by half a per cent would hold.
-bool recovered(const step::BodyReport& body, double young, double volume) {
-  return body.inverted_elements == 0 && body.energy.elastic < 0.5 * young * 2.5e-5 * volume;
+bool recovered(const matter::BodyReport& body, double young, double volume) {
+  return body.count("inverted_elements") == 0 && body.energy.elastic < 0.5 * young * 2.5e-5 * volume;
 }
 
 struct Case {
@@ -84,7 +85,7 @@ Expected<render::Series> recover(const Case& one, int n, int limit, const BenchO
   double first = 0;
   const auto observe = [&](const step::StepReport& report) {
     if (report.step == 1) first = report.seconds;
-    const step::BodyReport& body = report.bodies[0];
+    const matter::BodyReport& body = report.bodies[0];
     series.x.push_back(static_cast<double>(report.step));
     series.y.push_back(body.energy.elastic / one.stiffness.young);
     if (recovered(body, one.stiffness.young, 1)) recovery = static_cast<int>(report.step);
@@ -106,7 +107,7 @@ Expected<render::Series> recover(const Case& one, int n, int limit, const BenchO
 void come_to_rest(step::Simulation& simulation) {
   for (int i = 0; i < 10; ++i) {
     step::State state = simulation.state();
-    for (double& v : state.bodies[0].v) v = 0;
+    for (double& v : as<matter::NodalState>(state.bodies[0]).v) v = 0;
     if (!simulation.restore(std::move(state))) return;
     simulation.advance(1);
   }
@@ -117,7 +118,7 @@ void come_to_rest(step::Simulation& simulation) {
 double softest_mode(step::Simulation& simulation) {
   constexpr double no_inertia = 1e6;  // h, seconds
   optimize::Objective& objective = simulation.step_problem(0, no_inertia).objective;
-  objective.move_to(simulation.state().bodies[0].x);
+  objective.move_to(simulation.state().nodes(0).x);
   const linalg::BlockMatrix& hessian = objective.hessian(optimize::HessianKind::Raw);
   const auto n = static_cast<Eigen::Index>(objective.size());
   Eigen::MatrixXd dense(n, n);
@@ -157,17 +158,18 @@ bool is_rescued(const step::Simulation& tangled, double young, double h) {
 
 void look_at_the_end(step::Simulation& simulation, double young, Ends& ends) {
   constexpr std::size_t dense_limit = 3000;  // unknowns
-  if (simulation.tangle(0).vertices.empty()) {
+  auto& cube = dynamic_cast<matter::SolidMatter&>(simulation.matter(0));
+  if (cube.tangle(simulation.state().nodes(0)).vertices.empty()) {
     ++ends.neither;
     return;
   }
   ++ends.tangled;
   come_to_rest(simulation);
-  const step::Simulation::Tangle tangle = simulation.tangle(0);
+  const matter::SolidMatter::Tangle tangle = cube.tangle(simulation.state().nodes(0));
   const double energy = simulation.energies(0).elastic;
   ends.least_energy = std::min(ends.least_energy, energy);
   ends.most_energy = std::max(ends.most_energy, energy);
-  if (simulation.state().bodies[0].x.size() <= dense_limit)
+  if (simulation.state().nodes(0).x.size() <= dense_limit)
     ends.softest = std::min(ends.softest, softest_mode(simulation));
   if (is_rescued(simulation, young, tangle.rescue_step)) ++ends.rescued;
 }

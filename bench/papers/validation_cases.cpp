@@ -1,7 +1,6 @@
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/shapes.h>
 #include <lope/geometry/topology.h>
-#include <lope/step/loads.h>
 #include <lope/step/simulation.h>
 
 #include <algorithm>
@@ -44,7 +43,7 @@ std::string seconds(double h) {
 }
 
 // From the origin to `size`.
-step::SolidBody box_body(const Vec3& size, std::array<int, 3> nodes, double young, double density = 1000) {
+matter::SolidBody box_body(const Vec3& size, std::array<int, 3> nodes, double young, double density = 1000) {
   geometry::Mesh mesh = lattice_box(size, nodes).value();  // about the origin
   for (Vec3& p : mesh.vertices) p += 0.5 * size;
   return elastic_body(std::move(mesh), 3, young, 0.3, density);
@@ -58,10 +57,10 @@ step::Obstacle plane(double friction) {
   return made;
 }
 
-void clamp_end(step::SolidBody& body) { body.handles.push_back({end_vertices(body.mesh, 0, -1, 1e-9), {}}); }
+void clamp_end(matter::SolidBody& body) { body.handles.push_back({end_vertices(body.mesh, 0, -1, 1e-9), {}}); }
 
 // A quarter of each element at each of its vertices, as a simulation has it.
-std::vector<double> lumped_masses(const step::SolidBody& body) {
+std::vector<double> lumped_masses(const matter::SolidBody& body) {
   std::vector<double> masses(body.mesh.vertices.size(), 0.0);
   for (const auto& t : body.mesh.tetrahedra) {
     const auto vertex = [&](std::size_t k) { return body.mesh.vertices[static_cast<std::size_t>(t[k])]; };
@@ -83,7 +82,7 @@ struct Run {
 
   explicit Run(const step::Model& model)
       : simulation(model),
-        masses(lumped_masses(model.solids.front())),
+        masses(lumped_masses(first_solid(model))),
         mass(std::accumulate(masses.begin(), masses.end(), 0.0)) {
     first_energy = largest_energy = simulation.energies(0).total();
   }
@@ -101,8 +100,8 @@ struct Run {
       if (see) see(report);
     }
   }
-  Vec3 center_velocity() const { return mean(simulation.state().bodies.front().v); }
-  Vec3 center() const { return mean(simulation.state().bodies.front().x); }
+  Vec3 center_velocity() const { return mean(simulation.state().nodes(0).v); }
+  Vec3 center() const { return mean(simulation.state().nodes(0).x); }
 
  private:
   Vec3 mean(const std::vector<double>& values) const {
@@ -122,15 +121,15 @@ std::vector<Check> cantilevers(bool quick) {
       for (const double h : {1.0 / 24, 0.01}) {
         step::Model model;
         model.step = h;
-        model.solids = {box_body(size, {40 * refine + 1, 4 * refine + 1, 4 * refine + 1}, young, 7850)};
-        clamp_end(model.solids[0]);
+        model.bodies = {box_body(size, {40 * refine + 1, 4 * refine + 1, 4 * refine + 1}, young, 7850)};
+        clamp_end(first_solid(model));
         Run run(model);
         run.steps(50 * h);
-        const std::vector<int> tip = end_vertices(model.solids[0].mesh, 0, 1, 1e-9);
+        const std::vector<int> tip = end_vertices(first_solid(model).mesh, 0, 1, 1e-9);
         double sag = 0;
         for (const int k : tip)
-          sag -= (run.simulation.state().bodies[0].x[3 * static_cast<std::size_t>(k) + 1] -
-                  model.solids[0].mesh.vertices[static_cast<std::size_t>(k)][1]) /
+          sag -= (run.simulation.state().nodes(0).x[3 * static_cast<std::size_t>(k) + 1] -
+                  first_solid(model).mesh.vertices[static_cast<std::size_t>(k)][1]) /
                  static_cast<double>(tip.size());
         const double inertia_over_area = size[1] * size[1] / 12;
         const double theory = 7850 * gravity * std::pow(size[0], 4) / (8 * young * inertia_over_area);
@@ -144,12 +143,12 @@ std::vector<Check> cantilevers(bool quick) {
 }
 
 // A model of one body in equilibrium, without gravity, in one step.
-step::Model equilibrium(step::SolidBody body) {
+step::Model equilibrium(matter::SolidBody body) {
   step::Model model;
   model.step = 1;
   model.scheme = step::Scheme::Static;
   model.gravity = Vec3::Zero();
-  model.solids = {std::move(body)};
+  model.bodies = {std::move(body)};
   return model;
 }
 
@@ -159,18 +158,18 @@ Check twisted_shaft(double edge) {
   step::Model model = equilibrium(
       elastic_body(geometry::tetrahedralize(geometry::Cylinder{Vec3::Zero(), Vec3::UnitX(), radius, length}, edge).value(),
                    3, young, 0.3, 7850));
-  step::SolidBody& body = model.solids[0];
+  matter::SolidBody& body = first_solid(model);
   clamp_end(body);
-  step::Load load;
+  matter::Load load;
   load.vertices = end_vertices(body.mesh, 0, 1, 1e-9);
   load.torque = Vec3(torque, 0, 0);
-  step::spread(body, load);
+  matter::spread(body.mesh.vertices, matter::surface_faces(body), load);
   body.loads = {load};
   Run run(model);
   run.step();
   // The turn of the loaded end: the mean of (r × u)/r², weighted with r².
   double turn = 0, weight = 0;
-  const std::vector<double>& x = run.simulation.state().bodies[0].x;
+  const std::vector<double>& x = run.simulation.state().nodes(0).x;
   for (const int k : load.vertices) {
     const Vec3& rest = body.mesh.vertices[static_cast<std::size_t>(k)];
     const std::size_t i = 3 * static_cast<std::size_t>(k);
@@ -187,18 +186,18 @@ Check thick_sphere(double edge) {
   const double inner = 0.05, outer = 0.1, young = 1e9, poisson = 0.3, pressure = 1e6;
   step::Model model = equilibrium(elastic_body(
       geometry::tetrahedralize(geometry::hollow_sphere(Vec3::Zero(), outer, inner), edge).value(), 3, young, poisson));
-  step::SolidBody& body = model.solids[0];
-  step::Load load;
+  matter::SolidBody& body = first_solid(model);
+  matter::Load load;
   for (const int i : geometry::boundary_vertices(body.mesh)) {
     if (body.mesh.vertices[static_cast<std::size_t>(i)].norm() < 0.5 * (inner + outer)) load.vertices.push_back(i);
   }
   load.pressure = pressure;
-  step::spread(body, load);
+  matter::spread(body.mesh.vertices, matter::surface_faces(body), load);
   body.loads = {load};
   Run run(model);
   run.step();
   double widened = 0;
-  const std::vector<double>& x = run.simulation.state().bodies[0].x;
+  const std::vector<double>& x = run.simulation.state().nodes(0).x;
   for (const int k : load.vertices) {
     const std::size_t i = 3 * static_cast<std::size_t>(k);
     widened += (Vec3(x[i], x[i + 1], x[i + 2]).norm() - body.mesh.vertices[static_cast<std::size_t>(k)].norm()) /
@@ -215,19 +214,19 @@ Check bent_beam(int across) {
   const Vec3 size(1, 0.1, 0.1);
   const double young = 1e9, force = 50;
   step::Model model = equilibrium(box_body(size, {10 * across + 1, across + 1, across + 1}, young));
-  step::SolidBody& body = model.solids[0];
+  matter::SolidBody& body = first_solid(model);
   clamp_end(body);
-  step::Load load;
+  matter::Load load;
   load.vertices = end_vertices(body.mesh, 0, 1, 1e-9);
   load.force = Vec3(0, -force, 0);
-  step::spread(body, load);
+  matter::spread(body.mesh.vertices, matter::surface_faces(body), load);
   body.loads = {load};
   Run run(model);
   const step::StepReport report = run.step();
   double sag = 0;
   for (const int k : load.vertices) {
     const std::size_t i = static_cast<std::size_t>(k);
-    sag += (body.mesh.vertices[i][1] - run.simulation.state().bodies[0].x[3 * i + 1]) /
+    sag += (body.mesh.vertices[i][1] - run.simulation.state().nodes(0).x[3 * i + 1]) /
            static_cast<double>(load.vertices.size());
   }
   const double inertia = std::pow(size[1], 4) / 12;
@@ -250,18 +249,18 @@ std::vector<Check> step_lengths(bool quick) {
     for (const double h : lengths) {
       step::Model model;
       model.step = h;
-      model.solids = {box_body({1, 0.1, 0.1}, {21, 3, 3}, young)};
-      clamp_end(model.solids[0]);
+      model.bodies = {box_body({1, 0.1, 0.1}, {21, 3, 3}, young)};
+      clamp_end(first_solid(model));
       step::Model tight = model;
       tight.solver.stopping.tolerance = 1e-12;
       Run run(model), reference(tight);
       const double duration = 40 * h;
       run.steps(duration);
       reference.steps(duration);
-      const std::vector<double>&x = run.simulation.state().bodies[0].x, &y = reference.simulation.state().bodies[0].x;
+      const std::vector<double>&x = run.simulation.state().nodes(0).x, &y = reference.simulation.state().nodes(0).x;
       double farthest = 0, error = 0;
       for (std::size_t k = 0; k < x.size(); ++k) {
-        const double rest = model.solids[0].mesh.vertices[k / 3][static_cast<Eigen::Index>(k % 3)];
+        const double rest = first_solid(model).mesh.vertices[k / 3][static_cast<Eigen::Index>(k % 3)];
         farthest = std::max(farthest, std::abs(y[k] - rest));
         error = std::max(error, std::abs(x[k] - y[k]));
       }
@@ -285,7 +284,7 @@ std::vector<Check> slopes(bool quick) {
         model.scheme = scheme;
         model.dissipation = 0.2;
         model.gravity = gravity * Vec3(std::sin(angle), -std::cos(angle), 0);
-        model.solids = {box_body(Vec3::Constant(0.5), {4, 4, 4}, 1e7)};
+        model.bodies = {box_body(Vec3::Constant(0.5), {4, 4, 4}, 1e7)};
         model.obstacles = {plane(friction)};
         Run run(model);
         run.steps(1);
@@ -308,8 +307,9 @@ std::vector<Check> stops(bool quick) {
       model.step = h;
       model.scheme = scheme;
       model.dissipation = 0.2;
-      model.solids = {box_body({0.5, 0.2, 0.5}, {4, 3, 4}, 1e7)};
-      model.solids[0].initial_velocities.assign(model.solids[0].mesh.vertices.size(), Vec3(3, 0, 0));
+      model.bodies = {box_body({0.5, 0.2, 0.5}, {4, 3, 4}, 1e7)};
+      matter::SolidBody& body = first_solid(model);
+      body.initial_velocities.assign(body.mesh.vertices.size(), Vec3(3, 0, 0));
       model.obstacles = {plane(0.3)};
       Run run(model);
       run.steps(0.5);
@@ -333,8 +333,8 @@ std::vector<Check> creeps(bool quick) {
         model.scheme = scheme;
         model.dissipation = 0.2;
         model.gravity = gravity * Vec3(std::sin(angle), -std::cos(angle), 0);
-        model.solids = {box_body(Vec3::Constant(0.5), {nodes, nodes, nodes}, 1e6)};
-        model.solids[0].stiffness_damping = 0.01;
+        model.bodies = {box_body(Vec3::Constant(0.5), {nodes, nodes, nodes}, 1e6)};
+        first_solid(model).stiffness_damping = 0.01;
         model.obstacles = {plane(1)};
         Run run(model);
         run.steps(1);
@@ -359,8 +359,8 @@ std::vector<Check> impacts(bool quick) {
         model.step = h;
         model.scheme = scheme;
         model.dissipation = 0.2;
-        model.solids = {box_body(Vec3::Ones(), {5, 5, 5}, 1e6)};
-        for (Vec3& p : model.solids[0].mesh.vertices) p[1] += 0.05;
+        model.bodies = {box_body(Vec3::Ones(), {5, 5, 5}, 1e6)};
+        for (Vec3& p : first_solid(model).mesh.vertices) p[1] += 0.05;
         model.obstacles = {plane(0)};
         model.obstacles[0].contact = contact;
         Run run(model);
@@ -385,7 +385,7 @@ std::vector<Check> bounces(bool quick) {
       model.step = h;
       model.scheme = scheme;
       model.dissipation = 0.2;
-      model.solids = {elastic_body(geometry::tetrahedralize(geometry::Sphere{Vec3(0, 1.1, 0), 0.1}, 0.04, {}).value(), 3,
+      model.bodies = {elastic_body(geometry::tetrahedralize(geometry::Sphere{Vec3(0, 1.1, 0), 0.1}, 0.04, {}).value(), 3,
                                    1e6, 0.4)};
       model.obstacles = {plane(0)};
       Run run(model);
@@ -445,9 +445,9 @@ std::vector<Check> spins(bool quick) {
       model.scheme = step::Scheme::Trapezoid;
       model.dissipation = 0.2;
       model.gravity = Vec3::Zero();
-      model.solids = {box_body({1, 0.2, 0.2}, {11, 3, 3}, young)};
-      for (const Vec3& p : model.solids[0].mesh.vertices)
-        model.solids[0].initial_velocities.emplace_back(-5 * (p[1] - 0.1), 5 * (p[0] - 0.5), 0);
+      model.bodies = {box_body({1, 0.2, 0.2}, {11, 3, 3}, young)};
+      for (const Vec3& p : first_solid(model).mesh.vertices)
+        first_solid(model).initial_velocities.emplace_back(-5 * (p[1] - 0.1), 5 * (p[0] - 0.5), 0);
       Run run(model);
       run.steps(duration);
       const std::string setting = fmt::format("E = {:.0e} Pa, trapezoid, h = {}", young, seconds(h));
@@ -473,13 +473,13 @@ std::vector<Check> pendulums(bool quick) {
     model.scheme = step::Scheme::Trapezoid;
     model.dissipation = 0.2;
     model.gravity = gravity * Vec3(std::sin(angle), -std::cos(angle), 0);
-    model.solids = {box_body(size, {3, 21, 3}, 1e9)};
-    step::Handle hinge;
-    for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-      const Vec3& p = model.solids[0].mesh.vertices[i];
+    model.bodies = {box_body(size, {3, 21, 3}, 1e9)};
+    matter::Handle hinge;
+    for (std::size_t i = 0; i < first_solid(model).mesh.vertices.size(); ++i) {
+      const Vec3& p = first_solid(model).mesh.vertices[i];
       if (p[1] > 1 - 1e-9 && std::abs(p[0] - 0.05) < 1e-9) hinge.vertices.push_back(static_cast<int>(i));
     }
-    model.solids[0].handles = {hinge};
+    first_solid(model).handles = {hinge};
     Run run(model);
     // The bar is at rest again after a whole period: half of it lies between the first two changes of direction.
     std::vector<double> turns;

@@ -35,8 +35,8 @@ Expected<double> tip_deflection(const Beam& beam, int across) {
   model.solver.method = optimize::Method::Newton;
   model.solver.initial_guess = step::InitialGuess::Best;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-10};
-  model.solids = {elastic_body(*mesh, 2, beam.young, beam.poisson, beam.density)};
-  model.solids[0].handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
+  model.bodies = {elastic_body(*mesh, 2, beam.young, beam.poisson, beam.density)};
+  first_solid(model).handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
   step::Simulation simulation(model);
   const auto report = simulation.advance();
   if (!report.converged()) return input_error("the cantilever did not converge: {}", report.islands[0].solve.reason);
@@ -44,7 +44,7 @@ Expected<double> tip_deflection(const Beam& beam, int across) {
   const std::vector<int> tip = end_vertices(*mesh, 0, 1, 1e-9);
   for (const int i : tip) {
     const auto k = static_cast<std::size_t>(i);
-    lowest += (mesh->vertices[k][1] - simulation.state().bodies[0].x[2 * k + 1]) / static_cast<double>(tip.size());
+    lowest += (mesh->vertices[k][1] - simulation.state().nodes(0).x[2 * k + 1]) / static_cast<double>(tip.size());
   }
   return lowest;
 }
@@ -57,15 +57,15 @@ std::vector<double> swing(step::Scheme scheme, double duration, int steps, std::
   model.scheme = scheme;
   model.step = duration / steps;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-12};
-  model.solids = {elastic_body(*mesh, 2, 5e4, 0.3)};
-  model.solids[0].handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
+  model.bodies = {elastic_body(*mesh, 2, 5e4, 0.3)};
+  first_solid(model).handles = {{end_vertices(*mesh, 0, -1, 1e-9), {}, 0}};
   step::Simulation simulation(model);
   if (energy) energy->push_back(simulation.energies(0).total());
   for (int i = 0; i < steps; ++i) {
     const auto report = simulation.advance();
     if (energy) energy->push_back(report.bodies[0].energy.total());
   }
-  return simulation.state().bodies[0].x;
+  return simulation.state().nodes(0).x;
 }
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {

@@ -1,6 +1,7 @@
 // The bits of a state as one number.
 #pragma once
 
+#include <lope/matter/liquid/liquid_matter.h>
 #include <lope/step/simulation.h>
 
 #include <cstddef>
@@ -13,18 +14,19 @@ namespace lope::golden {
 class Hash {
  public:
   void add(const step::State& state) {
-    for (const step::BodyState& body : state.bodies) {
+    for (const matter::NodalState& body : each<matter::NodalState>(state.bodies)) {
       add_bytes(body.x);
       add_bytes(body.v);
     }
-    if (!state.liquid) return;
-    std::visit(
-        [&](const auto& particles) {
-          add_bytes(particles.x);
-          add_bytes(particles.v);
-          add_bytes(particles.affine);
-        },
-        state.liquid->particles);
+    for (const matter::LiquidState& body : each<matter::LiquidState>(state.bodies)) {
+      std::visit(
+          [&](const auto& particles) {
+            add_bytes(particles.x);
+            add_bytes(particles.v);
+            add_bytes(particles.affine);
+          },
+          body.liquid.particles);
+    }
   }
   std::uint64_t value() const { return hash_; }
 

@@ -9,6 +9,7 @@
 
 #include "stopped_run.h"
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::golden {
 namespace {
@@ -20,7 +21,7 @@ std::vector<std::string> liquid_scenes() {
   for (const auto& entry : fs::directory_iterator(LOPE_SOURCE_DIR "/scenes")) {
     if (entry.path().extension() != ".toml") continue;
     const auto scene = scene::load_scene(entry.path().string());
-    if (scene && scene->liquid) files.push_back(entry.path().string());
+    if (scene && scene->resolved.has("liquid")) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -100,8 +101,8 @@ double nearest_particle(const step::Model& model, const step::State& state, cons
           nearest = std::min(nearest, obstacle.shape->value(obstacle.pose(state.time).unplace(at)));
         }
       },
-      state.liquid->particles);
-  return nearest / model.liquid->description.dx;
+      kinds::liquid(state).particles);
+  return nearest / kinds::liquid(model).description.dx;
 }
 
 // After every step, and exactly, but for the rounding of an obstacle's pose.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/kinds.h>
 
 namespace lope::golden {
 namespace {
@@ -175,7 +176,7 @@ TEST_P(Resume, LeavesTheSameBytesAsARunInOneGo) {
 // `auto` keeps account of its methods for bodies of more than 6,000 unknowns: the checkpoint has it.
 TEST(ResumeAutomatic, TheAccountGoesOn) {
   const Runs runs(text, {"solver.method=auto", "body.bar.shape.box.lattice=[31, 9, 9]"});
-  ASSERT_GT(3 * runs.model().solids[0].mesh.vertices.size(), 6000u);
+  ASSERT_GT(runs.model().bodies[0]->unknowns(), 6000u);
   runs.run("straight", false);
   EXPECT_TRUE(runs.run("once", false, 6).interrupted);
   runs.run("once", true);
@@ -216,17 +217,17 @@ TEST_P(Resume, RefusesACheckpointOfAnotherScene) {
     return summary ? "accepted" : summary.error().message;
   };
   step::Model other = model();
-  other.solids[0].handles[0].vertices.pop_back();
+  kinds::solid(other).handles[0].vertices.pop_back();
   EXPECT_NE(refusal(other).find("handle 0 of body 'bar' holds 9 vertices"), std::string::npos)
       << refusal(other);
   other = model();
-  other.solids[1].handles.clear();
+  kinds::solid(other, 1).handles.clear();
   EXPECT_NE(refusal(other).find("body 'flap' has 1 handles"), std::string::npos) << refusal(other);
   other = model();
-  std::swap(other.solids[0].mesh, other.solids[1].mesh);
+  std::swap(kinds::solid(other).mesh, kinds::solid(other, 1).mesh);
   EXPECT_NE(refusal(other).find("vertices in the saved state"), std::string::npos) << refusal(other);
   other = model();
-  other.solids.pop_back();
+  other.bodies.pop_back();
   EXPECT_NE(refusal(other).find("has 2 bodies"), std::string::npos) << refusal(other);
   EXPECT_EQ(io::read_file(folder() / "other/stats.jsonl").value(), statistics);
 }
@@ -324,7 +325,7 @@ TEST(Topology, HoldsAPartitionWhereItIsAskedFor) {
     const auto* parts = frame->data.values<std::int32_t>("flap/element/partition");
     ASSERT_EQ(parts != nullptr, std::string(colour) == "partition");
     if (!parts) continue;
-    EXPECT_EQ(parts->size(), runs.model().solids[1].mesh.tetrahedra.size());
+    EXPECT_EQ(parts->size(), kinds::solid(runs.model(), 1).mesh.tetrahedra.size());
     EXPECT_GT(*std::max_element(parts->begin(), parts->end()), 0) << "a mesh of this size has several parts";
   }
 }

@@ -60,6 +60,14 @@ expect 0 "$lope" export runs/flat --format vtu
 expect 1 "$lope" export runs/flat --format vdb
 complains "no liquid in space"
 
+# What a run says of its start is in its log.
+write_tank dented.toml rectangle "[0, 0]" "[0.5, 0.6]" "[1, 1]"
+printf '\n[[obstacle]]\nshape = { box = { min = [0, 0], max = [0.2, 0.2] } }\n' >>dented.toml
+expect 0 "$lope" run dented.toml
+grep -q 'particles of its sources were left out because obstacles are there' runs/dented/log.txt ||
+  fail "the log does not tell of liquid inside an obstacle"
+grep -q '"kind":"liquid"' runs/dented/stats.jsonl || fail "stats.jsonl does not hold the liquid among the bodies"
+
 # A piston in a tank that is full: no step has a solution, and everybody is told where and how much.
 write_tank piston.toml rectangle "[0, 0]" "[1, 1]" "[1, 1]"
 cat >>piston.toml <<'SCENE'

@@ -9,11 +9,11 @@ namespace {
 step::Model whipped_bar() {
   step::Model model;
   model.step = 0.025;
-  model.solids = {solid(box({1, 0.2, 0.2}, {17, 4, 4}), 3, 2e5, 0.4)};
+  model.bodies = {solid(box({1, 0.2, 0.2}, {17, 4, 4}), 3, 2e5, 0.4)};
   for (const double side : {-1.0, 1.0}) {
-    step::Handle handle;
-    for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-      if (side * model.solids[0].mesh.vertices[i][0] > 0.49) handle.vertices.push_back(static_cast<int>(i));
+    matter::Handle handle;
+    for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i) {
+      if (side * kinds::solid(model).mesh.vertices[i][0] > 0.49) handle.vertices.push_back(static_cast<int>(i));
     }
     if (side > 0) {
       handle.motion.angle = {{0, 1}, {0, 4.0}, geometry::AfterLastKey::Extend};
@@ -21,7 +21,7 @@ step::Model whipped_bar() {
           {0, 1}, {Vec3::Zero(), Vec3(-0.4, 0.5, 0)}, geometry::AfterLastKey::Extend};
       handle.end = 0.3;
     }
-    model.solids[0].handles.push_back(handle);
+    kinds::solid(model).handles.push_back(handle);
   }
   return model;
 }

@@ -16,12 +16,12 @@ namespace {
 step::Model hanging_bar(material::Density density = material::Density::FixedCorotated) {
   step::Model model;
   model.step = 0.02;
-  model.solids = {solid(box({1, 0.25, 0.25}, {9, 3, 3}), 3, 1e5, 0.3, density)};
-  step::Handle clamp;
-  for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-    if (model.solids[0].mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
+  model.bodies = {solid(box({1, 0.25, 0.25}, {9, 3, 3}), 3, 1e5, 0.3, density)};
+  matter::Handle clamp;
+  for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i) {
+    if (kinds::solid(model).mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
   }
-  model.solids[0].handles = {clamp};
+  kinds::solid(model).handles = {clamp};
   return model;
 }
 
@@ -34,8 +34,8 @@ std::vector<double> noise(std::size_t size, double scale, std::uint64_t seed) {
 // ∇E = ∇Q + DᵀV P(Dx): with p = P/(2μ + λ), the weights w = V(2μ + λ) make Vp of it.
 TEST(AdmmPd, SplitIsTheSameFunction) {
   step::Model model = hanging_bar();
-  model.solids[0].mass_damping = 0.3;
-  model.solids[0].stiffness_damping = 0.01;
+  kinds::solid(model).mass_damping = 0.3;
+  kinds::solid(model).stiffness_damping = 0.01;
   step::Simulation simulation(model);
   auto problem = simulation.step_problem(0, model.step);
   optimize::SplitObjective* split = problem.objective.split();
@@ -47,7 +47,7 @@ TEST(AdmmPd, SplitIsTheSameFunction) {
   }
   std::vector<double> F(split->reduced_size()), g(x.size()), expected(x.size());
   split->reduce(x, F);
-  const material::Parameters& parameters = model.solids[0].materials[0];
+  const material::Parameters& parameters = kinds::solid(model).materials[0];
   for (std::size_t e = 0; e < F.size(); e += 9) {
     Eigen::Map<Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> element(F.data() + e);
     element = material::stress<3>(parameters, element) / (2 * parameters.mu + parameters.lambda);
@@ -62,7 +62,7 @@ TEST(AdmmPd, SplitIsTheSameFunction) {
 // The global matrix is Hess Q + DᵀWD (no stiffness damping).
 TEST(AdmmPd, ScalarModelIsTheGlobalMatrix) {
   step::Model model = hanging_bar();
-  model.solids[0].mass_damping = 0.3;
+  kinds::solid(model).mass_damping = 0.3;
   step::Simulation simulation(model);
   auto problem = simulation.step_problem(0, model.step);
   optimize::SplitObjective* split = problem.objective.split();

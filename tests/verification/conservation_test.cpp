@@ -13,8 +13,8 @@ TEST_P(Schemes, LinearMomentumIsConserved) {
   model.gravity = Vec3::Zero();
   model.scheme = GetParam();
   model.step = 0.02;
-  model.solids = {solid(box({1, 0.4, 0.3}, {6, 4, 3}), 3, 1e5)};
-  model.solids[0].initial_velocities = spin(model.solids[0].mesh, 3, {0.5, -0.2, 0.1});
+  model.bodies = {solid(box({1, 0.4, 0.3}, {6, 4, 3}), 3, 1e5)};
+  kinds::solid(model).initial_velocities = spin(kinds::solid(model).mesh, 3, {0.5, -0.2, 0.1});
   solve_tightly(model);
   step::Simulation simulation(model);
   const double mass = 1000 * 1 * 0.4 * 0.3;
@@ -29,10 +29,10 @@ TEST_P(Schemes, RestStaysAtRest) {
   step::Model model;
   model.gravity = Vec3::Zero();
   model.scheme = GetParam();
-  model.solids = {solid(box({1, 1, 1}, {4, 4, 4}), 3, 1e6)};
+  model.bodies = {solid(box({1, 1, 1}, {4, 4, 4}), 3, 1e6)};
   step::Simulation simulation(model);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(simulation.advance().islands[0].solve.iterations, 0);
-  for (const double v : simulation.state().bodies[0].v) EXPECT_NEAR(v, 0, 1e-12);
+  for (const double v : simulation.state().nodes(0).v) EXPECT_NEAR(v, 0, 1e-12);
 }
 
 TEST_P(Schemes, FreeFallFollowsTheScheme) {
@@ -40,14 +40,14 @@ TEST_P(Schemes, FreeFallFollowsTheScheme) {
   model.gravity = Vec3(0, -10, 0);
   model.scheme = GetParam();
   model.step = 0.05;
-  model.solids = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e6)};
+  model.bodies = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e6)};
   step::Simulation simulation(model);
-  const double start = simulation.state().bodies[0].x[1];
+  const double start = simulation.state().nodes(0).x[1];
   for (int i = 0; i < 10; ++i) simulation.advance();
   // Constant acceleration: the velocity is exact for all schemes, the position for the second-order ones up to their
   // first step.
-  EXPECT_NEAR(simulation.state().bodies[0].v[1], -5, 1e-9);
-  const double fallen = start - simulation.state().bodies[0].x[1];
+  EXPECT_NEAR(simulation.state().nodes(0).v[1], -5, 1e-9);
+  const double fallen = start - simulation.state().nodes(0).x[1];
   EXPECT_NEAR(fallen, 1.25, GetParam() == step::Scheme::Trapezoid ? 1e-9 : 0.13);
 }
 
@@ -57,8 +57,8 @@ TEST(Energy, BackwardEulerDampsAndTrapezoidAlmostConserves) {
     model.gravity = Vec3::Zero();
     model.scheme = scheme;
     model.step = 0.01;
-    model.solids = {solid(rectangle({1, 0.5}, {7, 4}), 2, 1e5)};
-    for (const Vec3& p : model.solids[0].mesh.vertices) model.solids[0].initial_positions.emplace_back(1.05 * p[0], p[1], 0);
+    model.bodies = {solid(rectangle({1, 0.5}, {7, 4}), 2, 1e5)};
+    for (const Vec3& p : kinds::solid(model).mesh.vertices) kinds::solid(model).initial_positions.emplace_back(1.05 * p[0], p[1], 0);
     solve_tightly(model);
     step::Simulation simulation(model);
     const double before = simulation.energies(0).total();
@@ -74,10 +74,10 @@ TEST(Damping, RayleighDampingStopsAVibrationAndNotAFlight) {
   model.gravity = Vec3::Zero();
   model.scheme = step::Scheme::Trapezoid;
   model.step = 0.01;
-  model.solids = {solid(rectangle({1, 0.5}, {7, 4}), 2, 1e5)};
-  model.solids[0].stiffness_damping = 0.05;
-  for (const Vec3& p : model.solids[0].mesh.vertices) model.solids[0].initial_positions.emplace_back(1.05 * p[0], p[1], 0);
-  model.solids[0].initial_velocities.assign(model.solids[0].mesh.vertices.size(), Vec3(1, 0, 0));
+  model.bodies = {solid(rectangle({1, 0.5}, {7, 4}), 2, 1e5)};
+  kinds::solid(model).stiffness_damping = 0.05;
+  for (const Vec3& p : kinds::solid(model).mesh.vertices) kinds::solid(model).initial_positions.emplace_back(1.05 * p[0], p[1], 0);
+  kinds::solid(model).initial_velocities.assign(kinds::solid(model).mesh.vertices.size(), Vec3(1, 0, 0));
   solve_tightly(model);
   step::Simulation simulation(model);
   const double elastic = simulation.energies(0).elastic;

@@ -29,8 +29,8 @@ geometry::Mesh ball(double radius, double edge, const Vec3& center) {
 double deepest(const step::Simulation& simulation) {
   double depth = 0;
   const step::Model& model = simulation.model();
-  for (std::size_t b = 0; b < model.solids.size(); ++b) {
-    const auto& x = simulation.state().bodies[b].x;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const auto& x = simulation.state().nodes(b).x;
     for (const step::Obstacle& o : model.obstacles) {
       const auto shape = geometry::moved(o.shape, o.pose(simulation.state().time));
       for (std::size_t k = 0; k < x.size(); k += 3)
@@ -40,7 +40,7 @@ double deepest(const step::Simulation& simulation) {
   return depth;
 }
 
-double mass(const step::SolidBody& body) {
+double mass(const matter::SolidBody& body) {
   double volume = 0;
   for (const auto& t : body.mesh.tetrahedra) {
     Mat3 edges;
@@ -70,8 +70,8 @@ TEST_P(ContactMethods, NothingEntersAConstraint) {
   step::Model model;
   model.step = 1.0 / 24;
   model.solver.method = GetParam();
-  model.solids = {solid(ball(0.5, 0.2, Vec3(0, 1, 0)), 3, 4e4, 0.4)};
-  model.solids[0].initial_velocities.assign(model.solids[0].mesh.vertices.size(), Vec3(2, -8, 0));
+  model.bodies = {solid(ball(0.5, 0.2, Vec3(0, 1, 0)), 3, 4e4, 0.4)};
+  kinds::solid(model).initial_velocities.assign(kinds::solid(model).mesh.vertices.size(), Vec3(2, -8, 0));
   step::Obstacle mixer = obstacle(geometry::level_set(geometry::Box{Vec3(1.3, 0.4, 0), Vec3(0.6, 0.8, 1.5)}));
   mixer.motion.angle = {{0, 1}, {0, 1}, geometry::AfterLastKey::Extend};
   mixer.motion.axis = Vec3::UnitY();
@@ -99,7 +99,7 @@ TEST_P(ContactMethods, ABallAtRestIsCarriedByTheGround) {
   model.step = 1.0 / 24;
   model.solver.method = GetParam();
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-6};
-  model.solids = {solid(ball(0.5, 0.25, Vec3(0, 0.5, 0)), 3, 1e5, 0.4)};
+  model.bodies = {solid(ball(0.5, 0.25, Vec3(0, 0.5, 0)), 3, 1e5, 0.4)};
   model.obstacles = {floor()};
   step::Simulation simulation(model);
   step::StepReport report;
@@ -107,7 +107,7 @@ TEST_P(ContactMethods, ABallAtRestIsCarriedByTheGround) {
     report = simulation.advance();
     ASSERT_TRUE(report.converged()) << report.islands[0].solve.reason;
   }
-  const double weight = mass(model.solids[0]) * 9.81;
+  const double weight = mass(kinds::solid(model)) * 9.81;
   EXPECT_NEAR(report.islands[0].contact.obstacle_force[0][1], weight, 0.01 * weight);
   EXPECT_LT(report.bodies[0].energy.kinetic, 1e-4 * weight);
 }
@@ -115,7 +115,7 @@ TEST_P(ContactMethods, ABallAtRestIsCarriedByTheGround) {
 TEST(Contact, APenaltyCarriesTheSameWeightWithLittlePenetration) {
   step::Model model;
   model.step = 1.0 / 24;
-  model.solids = {solid(ball(0.5, 0.25, Vec3(0, 0.5, 0)), 3, 1e5, 0.4)};
+  model.bodies = {solid(ball(0.5, 0.25, Vec3(0, 0.5, 0)), 3, 1e5, 0.4)};
   model.obstacles = {floor()};
   model.obstacles[0].contact = step::ContactKind::Penalty;
   step::Simulation simulation(model);
@@ -124,7 +124,7 @@ TEST(Contact, APenaltyCarriesTheSameWeightWithLittlePenetration) {
     report = simulation.advance();
     ASSERT_TRUE(report.converged()) << report.islands[0].solve.reason;
   }
-  const double weight = mass(model.solids[0]) * 9.81;
+  const double weight = mass(kinds::solid(model)) * 9.81;
   EXPECT_NEAR(report.islands[0].contact.obstacle_force[0][1], weight, 0.01 * weight);
   EXPECT_GT(report.islands[0].contact.deepest, 0);
   EXPECT_LT(report.islands[0].contact.deepest, 0.02);
@@ -138,14 +138,14 @@ TEST(Contact, ABlockSlidesDownAnIncline) {
     step::Model model;
     model.step = 2e-3;
     model.gravity = g * Vec3(std::sin(angle), -std::cos(angle), 0);
-    model.solids = {solid(box({0.4, 0.2, 0.4}, {4, 3, 4}), 3, 1e7, 0.3)};
-    for (Vec3& p : model.solids[0].mesh.vertices) p[1] += 0.1;
+    model.bodies = {solid(box({0.4, 0.2, 0.4}, {4, 3, 4}), 3, 1e7, 0.3)};
+    for (Vec3& p : kinds::solid(model).mesh.vertices) p[1] += 0.1;
     model.obstacles = {floor(mu)};
     solve_tightly(model);  // a step's motion is shorter than the usual accuracy
     step::Simulation simulation(model);
-    const double whole = mass(model.solids[0]);
+    const double whole = mass(kinds::solid(model));
     double speed = 0;
-    const double start = simulation.state().bodies[0].x[0];
+    const double start = simulation.state().nodes(0).x[0];
     for (int i = 0; i < 250; ++i) {
       const step::StepReport report = simulation.advance();
       ASSERT_TRUE(report.converged());
@@ -156,7 +156,7 @@ TEST(Contact, ABlockSlidesDownAnIncline) {
     // shares it: a block that should stick creeps with about g h sin θ m/m_touching.
     const double creep = mu > slope ? 5 * g * model.step * std::sin(angle) : 0;
     EXPECT_NEAR(speed, expected, 0.01 * g * std::sin(angle) * 0.5 + creep) << "mu " << mu;
-    const double way = simulation.state().bodies[0].x[0] - start;
+    const double way = simulation.state().nodes(0).x[0] - start;
     EXPECT_NEAR(way, 0.5 * expected * 0.5, 0.5 * model.step * g + 0.01 + 0.5 * creep) << "mu " << mu;
   }
 }
@@ -166,13 +166,13 @@ TEST(Contact, ABlockSlidesDownAnIncline) {
 TEST(Contact, AConveyorTakesABlockAlong) {
   step::Model model;
   model.step = 5e-3;
-  model.solids = {solid(box({0.4, 0.2, 0.4}, {3, 3, 3}), 3, 1e6, 0.3)};
-  for (Vec3& p : model.solids[0].mesh.vertices) p[1] += 0.1;
+  model.bodies = {solid(box({0.4, 0.2, 0.4}, {3, 3, 3}), 3, 1e6, 0.3)};
+  for (Vec3& p : kinds::solid(model).mesh.vertices) p[1] += 0.1;
   model.obstacles = {floor(0.5)};
   model.obstacles[0].motion.displacement = {
       {0, 1}, {Vec3::Zero(), Vec3(1, 0, 0)}, geometry::AfterLastKey::Extend};
   step::Simulation simulation(model);
-  const double whole = mass(model.solids[0]);
+  const double whole = mass(kinds::solid(model));
   double before = 0;
   for (int i = 1; i <= 100; ++i) {
     const step::StepReport report = simulation.advance();
@@ -192,8 +192,8 @@ TEST(Contact, MethodsFindTheSameMinimiser) {
   step::Model model;
   model.step = 1.0 / 24;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-6};
-  model.solids = {solid(ball(0.5, 0.25, Vec3(0, 0.7, 0)), 3, 5e4, 0.4)};
-  model.solids[0].initial_velocities.assign(model.solids[0].mesh.vertices.size(), Vec3(1, -3, 0));
+  model.bodies = {solid(ball(0.5, 0.25, Vec3(0, 0.7, 0)), 3, 5e4, 0.4)};
+  kinds::solid(model).initial_velocities.assign(kinds::solid(model).mesh.vertices.size(), Vec3(1, -3, 0));
   model.obstacles = {floor(), obstacle(geometry::level_set(geometry::Sphere{Vec3(0.8, 0.1, 0), 0.4}))};
   step::Simulation simulation(model);
   optimize::MinimizerOptions options;
@@ -220,12 +220,12 @@ TEST(Contact, StartsOutsideWithoutAKick) {
   step::Model model;
   model.gravity = Vec3::Zero();
   model.step = 1.0 / 24;
-  model.solids = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e3, 0.3)};
-  for (Vec3& p : model.solids[0].mesh.vertices) p[1] += 0.45;
+  model.bodies = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e3, 0.3)};
+  for (Vec3& p : kinds::solid(model).mesh.vertices) p[1] += 0.45;
   model.obstacles = {floor()};
   const step::Simulation simulation(model);
   EXPECT_LE(deepest(simulation), 1e-15);
-  for (const double v : simulation.state().bodies[0].v) EXPECT_EQ(v, 0);
+  for (const double v : simulation.state().nodes(0).v) EXPECT_EQ(v, 0);
 }
 
 }  // namespace

@@ -11,13 +11,13 @@ step::Model two_blocks(bool together) {
   step::Model model;
   model.step = 0.02;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-9};
-  model.solids = {solid(box({1, 0.4, 0.4}, {5, 3, 3}), 3, 1e5, 0.4),
+  model.bodies = {solid(box({1, 0.4, 0.4}, {5, 3, 3}), 3, 1e5, 0.4),
                   solid(box({0.6, 0.4, 0.4}, {4, 3, 3}), 3, 1e4, 0.3)};
   for (std::size_t b = 0; b < 2; ++b) {
-    step::SolidBody& body = model.solids[b];
+    matter::SolidBody& body = kinds::solid(model, b);
     body.touches_others = body.self_contact = together;
     body.stiffness_damping = 1e-3 * static_cast<double>(b);
-    step::Handle handle;
+    matter::Handle handle;
     for (std::size_t i = 0; i < body.mesh.vertices.size(); ++i) {
       if (body.mesh.vertices[i][0] < -0.29) handle.vertices.push_back(static_cast<int>(i));
     }
@@ -38,7 +38,7 @@ TEST(Islands, BodiesThatDoNotTouchMoveAsIfAlone) {
     for (std::size_t body = 0; body < 2; ++body) {
       EXPECT_EQ(a.bodies[body].island, 0u);
       EXPECT_EQ(b.bodies[body].island, body);
-      const auto &x = one.state().bodies[body].x, &y = two.state().bodies[body].x;
+      const auto &x = one.state().nodes(body).x, &y = two.state().nodes(body).x;
       for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(x[k], y[k], 1e-8) << "body " << body;
     }
   }
@@ -71,8 +71,8 @@ TEST(Islands, HessianIsTheBodiesSideBySide) {
 // Neo-Hookean elements that begin inverted have no finite energy: the step cannot be taken.
 TEST(Islands, ARejectedStepLeavesTheStateUntouched) {
   step::Model model;
-  model.solids = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e5, 0.4, material::Density::NeoHookean)};
-  step::SolidBody& body = model.solids[0];
+  model.bodies = {solid(box({1, 1, 1}, {3, 3, 3}), 3, 1e5, 0.4, material::Density::NeoHookean)};
+  matter::SolidBody& body = kinds::solid(model);
   body.handles = {{.vertices = {0, 1, 2}, .motion = {}}};
   body.initial_positions = body.mesh.vertices;
   for (Vec3& p : body.initial_positions) p[0] = -p[0];
@@ -83,8 +83,8 @@ TEST(Islands, ARejectedStepLeavesTheStateUntouched) {
   EXPECT_TRUE(report.bodies.empty());
   EXPECT_EQ(simulation.state().step, 0);
   EXPECT_EQ(simulation.state().time, 0);
-  EXPECT_EQ(simulation.state().bodies[0].anchors, before.bodies[0].anchors);
-  EXPECT_EQ(simulation.state().bodies[0].x, before.bodies[0].x);
+  EXPECT_EQ(simulation.state().nodes(0).anchors, before.nodes(0).anchors);
+  EXPECT_EQ(simulation.state().nodes(0).x, before.nodes(0).x);
 }
 
 // Free fall from rest is exact for the trapezoid: ½ g h² in the first step after release.
@@ -94,18 +94,18 @@ TEST(Islands, ReleasedNodesFallAtOnceWithTheTrapezoid) {
   model.gravity = Vec3(0, -10, 0);
   model.step = 0.1;
   model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-12};
-  model.solids = {solid(box({1, 1, 1}, {2, 2, 2}), 3, 1e5, 0.4)};
-  step::Handle all;
-  for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i)
+  model.bodies = {solid(box({1, 1, 1}, {2, 2, 2}), 3, 1e5, 0.4)};
+  matter::Handle all;
+  for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i)
     all.vertices.push_back(static_cast<int>(i));
   all.end = 0.2;
-  model.solids[0].handles = {all};
+  kinds::solid(model).handles = {all};
   step::Simulation simulation(model);
-  const double start = simulation.state().bodies[0].x[1];
+  const double start = simulation.state().nodes(0).x[1];
   for (int i = 1; i <= 5; ++i) {
     ASSERT_TRUE(simulation.advance().converged());
     const double t = 0.1 * std::max(0, i - 2);
-    EXPECT_NEAR(simulation.state().bodies[0].x[1], start - 5 * t * t, 1e-9) << "step " << i;
+    EXPECT_NEAR(simulation.state().nodes(0).x[1], start - 5 * t * t, 1e-9) << "step " << i;
   }
 }
 

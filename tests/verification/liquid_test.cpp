@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::step {
 namespace {
@@ -66,9 +67,9 @@ std::vector<Point> front_positions(int cells) {
   Model model;
   model.gravity = Vec3(0, -g, 0);
   model.step = 0.1 * std::sqrt(a / (2 * g));
-  model.liquid.emplace();
-  auto& liquid = model.liquid->description;
-  liquid.dimension = 2;
+  matter::LiquidBody& body = model.add(matter::LiquidBody());
+  auto& liquid = body.description;
+  body.dimension = liquid.dimension = 2;
   liquid.dx = a / cells;
   liquid.domain = {Vec3::Constant(-a), Vec3::Constant(7 * a)};
   liquid.sources.push_back({rectangle(a, 2 * a)});
@@ -78,7 +79,7 @@ std::vector<Point> front_positions(int cells) {
   while (found.back().T < 3.5) {
     EXPECT_TRUE(simulation.advance().converged());
     found.push_back(
-        {simulation.state().time * std::sqrt(2 * g / a), front(simulation.liquid_fields(), liquid.dx) / a});
+        {simulation.state().time * std::sqrt(2 * g / a), front(kinds::liquid_grid(simulation), liquid.dx) / a});
   }
   return found;
 }
@@ -174,8 +175,7 @@ Slosh slosh(std::initializer_list<std::pair<Vec3, Vec3>> boxes) {
   Model model;
   model.gravity = Vec3(0, -9.81, 0);
   model.step = 1.0 / 30;
-  model.liquid.emplace();
-  auto& liquid = model.liquid->description;
+  auto& liquid = model.add(matter::LiquidBody()).description;
   liquid.dx = 1.0 / 32;
   liquid.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
   for (const auto& [min, max] : boxes)
@@ -188,7 +188,7 @@ Slosh slosh(std::initializer_list<std::pair<Vec3, Vec3>> boxes) {
     geometry::ParticleSurfaceOptions options;
     options.spacing = liquid.dx;
     options.solids = {{tank, {}}};
-    const auto& particles = std::get<matter::liquid::Particles<3>>(simulation.state().liquid->particles);
+    const auto& particles = std::get<matter::liquid::Particles<3>>(kinds::liquid(simulation.state()).particles);
     return geometry::enclosed_volume(geometry::ParticleSurface::create(particles.x, options).value().mesh());
   };
   const double start = volume();

@@ -13,16 +13,16 @@ step::Model twisted_bar(material::Density density) {
   step::Model model;
   model.gravity = Vec3(0, -9.81, 0);
   model.step = 0.025;
-  model.solids = {solid(box({1, 0.25, 0.25}, {13, 4, 4}), 3, 1e5, 0.4, density)};
+  model.bodies = {solid(box({1, 0.25, 0.25}, {13, 4, 4}), 3, 1e5, 0.4, density)};
   for (const double side : {-1.0, 1.0}) {
-    step::Handle handle;
-    for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-      if (side * model.solids[0].mesh.vertices[i][0] > 0.49) handle.vertices.push_back(static_cast<int>(i));
+    matter::Handle handle;
+    for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i) {
+      if (side * kinds::solid(model).mesh.vertices[i][0] > 0.49) handle.vertices.push_back(static_cast<int>(i));
     }
     handle.motion.angle = {{0, 1}, {0, side * 2.5}, geometry::AfterLastKey::Extend};
     handle.motion.displacement = {{0, 1}, {Vec3::Zero(), Vec3(side * 0.3, 0, 0)}, geometry::AfterLastKey::Extend};
     handle.end = 0.4;
-    model.solids[0].handles.push_back(handle);
+    kinds::solid(model).handles.push_back(handle);
   }
   return model;
 }
@@ -73,12 +73,12 @@ INSTANTIATE_TEST_SUITE_P(Methods, Accuracy,
 
 TEST_P(Accuracy, TrueErrorIsWithinThreeTimesTheAccuracy) {
   step::Model model;
-  model.solids = {solid(box({1, 0.1, 0.1}, {33, 4, 4}), 3, 2e6, 0.45)};
-  step::Handle clamp;
-  for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-    if (model.solids[0].mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
+  model.bodies = {solid(box({1, 0.1, 0.1}, {33, 4, 4}), 3, 2e6, 0.45)};
+  matter::Handle clamp;
+  for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i) {
+    if (kinds::solid(model).mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
   }
-  model.solids[0].handles = {clamp};
+  kinds::solid(model).handles = {clamp};
   for (const double h : {0.025, 1.0}) {
     step::Simulation simulation(model);
     for (int i = 0; i < 6; ++i) {
@@ -101,15 +101,15 @@ TEST_P(Accuracy, TrueErrorIsWithinThreeTimesTheAccuracy) {
 TEST(Handles, AreWhereTheScriptSaysAndReleasedInTime) {
   const step::Model model = twisted_bar(material::Density::FixedCorotated);
   step::Simulation simulation(model);
-  const auto& handle = model.solids[0].handles[0];
+  const auto& handle = kinds::solid(model).handles[0];
   for (int i = 1; i <= 18; ++i) {
     simulation.advance();
     const double t = simulation.state().time;
     double largest = 0;
     for (const int v : handle.vertices) {
-      const Vec3 expected = handle.motion.position(model.solids[0].mesh.vertices[static_cast<std::size_t>(v)], t);
+      const Vec3 expected = handle.motion.position(kinds::solid(model).mesh.vertices[static_cast<std::size_t>(v)], t);
       for (int k = 0; k < 3; ++k) {
-        largest = std::max(largest, std::abs(expected[k] - simulation.state().bodies[0].x[static_cast<std::size_t>(3 * v + k)]));
+        largest = std::max(largest, std::abs(expected[k] - simulation.state().nodes(0).x[static_cast<std::size_t>(3 * v + k)]));
       }
     }
     if (t < 0.4 + 1e-9) {

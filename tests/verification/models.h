@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 #include <cmath>
 
@@ -10,9 +11,9 @@
 
 namespace lope::verification {
 
-inline step::SolidBody solid(geometry::Mesh mesh, int dimension, double young, double poisson = 0.3,
+inline matter::SolidBody solid(geometry::Mesh mesh, int dimension, double young, double poisson = 0.3,
                              material::Density density = material::Density::FixedCorotated) {
-  step::SolidBody body;
+  matter::SolidBody body;
   body.name = "body";
   body.dimension = dimension;
   body.mesh = std::move(mesh);

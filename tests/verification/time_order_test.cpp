@@ -12,19 +12,19 @@ std::vector<double> final_positions(step::Scheme scheme, int steps, Damping damp
   step::Model model;
   model.scheme = scheme;
   model.step = 0.2 / steps;
-  model.solids = {solid(rectangle({1, 0.4}, {6, 3}), 2, 2e4)};
-  model.solids[0].mass_damping = damping.mass;
-  model.solids[0].stiffness_damping = damping.stiffness;
-  step::Handle clamp;
-  for (std::size_t i = 0; i < model.solids[0].mesh.vertices.size(); ++i) {
-    if (model.solids[0].mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
+  model.bodies = {solid(rectangle({1, 0.4}, {6, 3}), 2, 2e4)};
+  kinds::solid(model).mass_damping = damping.mass;
+  kinds::solid(model).stiffness_damping = damping.stiffness;
+  matter::Handle clamp;
+  for (std::size_t i = 0; i < kinds::solid(model).mesh.vertices.size(); ++i) {
+    if (kinds::solid(model).mesh.vertices[i][0] < -0.49) clamp.vertices.push_back(static_cast<int>(i));
   }
-  model.solids[0].handles = {clamp};
+  kinds::solid(model).handles = {clamp};
   solve_tightly(model);
   model.solver.stopping.tolerance = 1e-13;
   step::Simulation simulation(model);
   for (int i = 0; i < steps; ++i) simulation.advance();
-  return simulation.state().bodies[0].x;
+  return simulation.state().nodes(0).x;
 }
 
 struct Case {

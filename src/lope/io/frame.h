@@ -7,7 +7,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
-#include <lope/io/named_arrays.h>
+#include <lope/base/named_arrays.h>
 
 #include <filesystem>
 #include <span>

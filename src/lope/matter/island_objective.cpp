@@ -59,7 +59,7 @@ std::size_t IslandObjective::body_of(std::size_t node) const {
          1;
 }
 
-void IslandObjective::begin_step(std::span<const Obstacle> obstacles) {
+void IslandObjective::begin_step(std::span<const PlacedObstacle> obstacles) {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const auto fixed = bodies_[b]->fixed_blocks();
     std::copy(fixed.begin(), fixed.end(), fixed_.begin() + static_cast<std::ptrdiff_t>(first_node_[b]));

@@ -33,7 +33,7 @@ class IslandObjective final : public optimize::Objective {
 
   // After begin_step() of every body: takes over which nodes are fixed. The obstacles are those that are
   // constraints; they live as long as the step.
-  void begin_step(std::span<const Obstacle> obstacles);
+  void begin_step(std::span<const PlacedObstacle> obstacles);
   const ObstacleConstraints& constraints() const { return constraints_; }
   // ∇E′ at the current point: what the constraints have to hold.
   void unconstrained_gradient(std::span<double> g);

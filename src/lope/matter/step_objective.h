@@ -7,12 +7,11 @@
 
 #include <lope/geometry/mesh.h>
 #include <lope/material/parameters.h>
+#include <lope/matter/field.h>
 #include <lope/optimize/objective.h>
 
-#include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace lope::matter {
@@ -28,20 +27,6 @@ struct StepSetup {
   std::span<const double> force = {};      // f, from outside; empty: none
   std::span<const double> unforced = {};   // xₙ + h vₙ; empty: errors are judged by the accuracy alone
 };
-
-// A field over vertices or elements, for pictures and files: a scalar, a vector (x y z, also in 2D) or a symmetric tensor
-// (xx yy zz xy yz zx).
-struct Field {
-  enum class Place { Vertex, Element };
-  std::string name;
-  std::string unit;
-  Place place = Place::Element;
-  std::vector<double> values;
-  int components = 1;  // 1, 3 or 6, one after the other in `values`
-};
-
-// Which fields, by name. Others are not computed.
-using FieldFilter = std::function<bool(const std::string& name)>;
 
 class StepObjective : public optimize::Objective {
  public:

@@ -68,6 +68,7 @@ enum class Outcome {
   IterationLimit,     // max_iterations reached before the test held
   LineSearchStalled,  // no acceptable step along the direction although the test does not hold
   Interrupted,        // stop_requested said so before the test held
+  Unsolvable,         // what was asked for does not exist; `reason` says why, the result is what comes nearest
 };
 
 struct MinimizerSummary {
@@ -88,6 +89,8 @@ struct MinimizerSummary {
   std::vector<Iteration> history;
   MinimizerTimings timings;
   bool converged() const { return outcome == Outcome::Converged; }
+  // Whether it ended somewhere, be it not where it should.
+  bool has_result() const { return outcome != Outcome::Failed && outcome != Outcome::Interrupted; }
   // Goes on with what another minimisation did from where this one ended: it decides the outcome.
   void append(const MinimizerSummary& next);
 };

@@ -9,7 +9,7 @@ namespace lope::optimize {
 namespace {
 
 // CG iterations that an estimate may take with a factor in hand: more means that the factor is of no use
-// here.
+// here, unless there are couplings, which no factor sees.
 constexpr int factored_estimate_limit = 30;
 
 // With a preconditioner that acts on smooth errors as well, |Dg| tells within a small factor how far the
@@ -90,7 +90,8 @@ class ProjectedNewton::Run final : public DescentRun {
   Estimate estimate() {
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Raw);
     const ScopedTimer timer(recorder_.timings().solve);
-    const int limit = direct() ? factored_estimate_limit : options_.max_linear_iterations;
+    const bool factored = direct() && hessian.couplings().empty();
+    const int limit = factored ? factored_estimate_limit : options_.max_linear_iterations;
     const DisplacementEstimate e =
         estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);

@@ -1,6 +1,7 @@
 // build_model: from a resolved scene to the Model of the integrator.
 #include <lope/base/random.h>
 #include <lope/material/registry.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/stopping.h>
 #include <lope/scene/body_mesh.h>
@@ -10,7 +11,6 @@
 #include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/selection.h>
-#include <lope/step/loads.h>
 
 #include <algorithm>
 #include <array>
@@ -21,14 +21,14 @@
 namespace lope::scene {
 namespace {
 
-void add_material(const Value& material, step::SolidBody& body) {
+void add_material(const Value& material, matter::SolidBody& body) {
   body.materials.push_back(
       material::from_young_poisson(material::find_density(material.text_at("model"))->density,
                                    material.number_at("young"), material.number_at("poisson")));
   body.density_of_material.push_back(material.number_at("density"));
 }
 
-Expected<void> add_regions(const Value& value, Selector& selector, step::SolidBody& body) {
+Expected<void> add_regions(const Value& value, Selector& selector, matter::SolidBody& body) {
   const Value* regions = value.find("region");
   if (!regions) return {};
   for (const Value& region : regions->items) {
@@ -51,10 +51,10 @@ std::string called(const Value& handle) {
 }
 
 // A vertex may belong to several handles, but to one at a time.
-Expected<void> check_claims(const std::vector<Value>& values, const step::SolidBody& body) {
+Expected<void> check_claims(const std::vector<Value>& values, const matter::SolidBody& body) {
   for (std::size_t j = 1; j < body.handles.size(); ++j) {
     for (std::size_t i = 0; i < j; ++i) {
-      const step::Handle &a = body.handles[i], &b = body.handles[j];
+      const matter::Handle &a = body.handles[i], &b = body.handles[j];
       if (std::max(a.begin, b.begin) >= std::min(a.end, b.end)) continue;
       std::vector<int> shared;
       std::set_intersection(a.vertices.begin(), a.vertices.end(), b.vertices.begin(), b.vertices.end(),
@@ -71,14 +71,14 @@ Expected<void> check_claims(const std::vector<Value>& values, const step::SolidB
   return {};
 }
 
-Expected<void> add_handles(const Value& value, const Selector& selector, step::SolidBody& body) {
+Expected<void> add_handles(const Value& value, const Selector& selector, matter::SolidBody& body) {
   const Value* handles = value.find("handle");
   if (!handles) return {};
   const geometry::Bounds whole = geometry::bounds(body.mesh.vertices);
   for (const Value& item : handles->items) {
     const Expected<std::vector<int>> chosen = selector.vertices(item["where"]);
     if (!chosen) return forward_error(chosen);
-    step::Handle handle;
+    matter::Handle handle;
     handle.vertices = *chosen;
     geometry::Bounds own;
     for (const int i : handle.vertices) own.add(body.mesh.vertices[static_cast<std::size_t>(i)]);
@@ -91,13 +91,14 @@ Expected<void> add_handles(const Value& value, const Selector& selector, step::S
   return check_claims(handles->items, body);
 }
 
-Expected<void> add_loads(const Value& value, const Selector& selector, step::SolidBody& body) {
+Expected<void> add_loads(const Value& value, const Selector& selector, matter::SolidBody& body) {
   const Value* loads = value.find("load");
   if (!loads) return {};
+  const std::vector<std::array<int, 3>> surface = matter::surface_faces(body);
   for (const Value& item : loads->items) {
     const Expected<std::vector<int>> chosen = selector.vertices(item["where"]);
     if (!chosen) return forward_error(chosen);
-    step::Load load;
+    matter::Load load;
     load.vertices = *chosen;
     if (item.has("name")) load.name = item.text_at("name");
     if (item.has("force")) load.force = item.vector_at("force");
@@ -110,7 +111,7 @@ Expected<void> add_loads(const Value& value, const Selector& selector, step::Sol
     }
     load.begin = item.number_at("begin");
     if (item.has("end")) load.end = item.number_at("end");
-    step::spread(body, load);
+    matter::spread(body.mesh.vertices, surface, load);
     if (load.faces.empty() && (item.has("pressure") || item.has("traction"))) {
       return input_error("{}: this load has a {} but holds no whole piece of the surface of body '{}'; choose more "
                          "vertices or give a force",
@@ -121,7 +122,7 @@ Expected<void> add_loads(const Value& value, const Selector& selector, step::Sol
   return {};
 }
 
-Vec3 center_of_mass(const step::SolidBody& body) {
+Vec3 center_of_mass(const matter::SolidBody& body) {
   Vec3 moment = Vec3::Zero();
   double mass = 0;
   for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
@@ -134,7 +135,7 @@ Vec3 center_of_mass(const step::SolidBody& body) {
   return moment / mass;
 }
 
-void set_velocities(const Value& value, step::SolidBody& body) {
+void set_velocities(const Value& value, matter::SolidBody& body) {
   if (!value.has("velocity")) return;  // static
   const Vec3 velocity = value.vector_at("velocity"), spin = value.vector_at("angular_velocity");
   if (velocity.isZero(0) && spin.isZero(0)) return;
@@ -145,7 +146,7 @@ void set_velocities(const Value& value, step::SolidBody& body) {
 }
 
 // The torture tests of OPT §7: random positions or a single point. What a handle holds from the start stays.
-void set_positions(const Value& initial, step::SolidBody& body) {
+void set_positions(const Value& initial, matter::SolidBody& body) {
   const std::string& state = initial.text_at("state");
   if (state == "rest") return;
   const geometry::Bounds box = geometry::bounds(body.mesh.vertices);
@@ -161,7 +162,7 @@ void set_positions(const Value& initial, step::SolidBody& body) {
       }
     }
   }
-  for (const step::Handle& handle : body.handles) {
+  for (const matter::Handle& handle : body.handles) {
     if (handle.begin > 0) continue;
     for (const int i : handle.vertices) {
       positions[static_cast<std::size_t>(i)] = body.mesh.vertices[static_cast<std::size_t>(i)];
@@ -169,8 +170,8 @@ void set_positions(const Value& initial, step::SolidBody& body) {
   }
 }
 
-Expected<step::SolidBody> build_solid(const Value& value) {
-  step::SolidBody body;
+Expected<matter::SolidBody> build_solid(const Value& value) {
+  matter::SolidBody body;
   body.name = value.text_at("name");
   body.dimension = value.integer_at("dimension");
   Expected<geometry::Mesh> mesh = body_mesh(value);
@@ -204,13 +205,13 @@ std::size_t alike_from(const std::vector<Value>& bodies, std::size_t first) {
 }
 
 // Meshes the solids; where there are many alike, the first tells whether they all fit into the machine.
-Expected<std::vector<step::SolidBody>> build_solids(const std::vector<Value>& bodies) {
-  std::vector<step::SolidBody> solids;
+Expected<std::vector<matter::SolidBody>> build_solids(const std::vector<Value>& bodies) {
+  std::vector<matter::SolidBody> solids;
   double vertices = 0;
   std::size_t told_until = 0;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     if (bodies[i].text_at("kind") == "liquid") continue;
-    Expected<step::SolidBody> solid = build_solid(bodies[i]);
+    Expected<matter::SolidBody> solid = build_solid(bodies[i]);
     if (!solid) return forward_error(solid);
     if (i >= told_until) {
       const std::size_t alike = alike_from(bodies, i);
@@ -229,15 +230,15 @@ Expected<std::vector<step::SolidBody>> build_solids(const std::vector<Value>& bo
   return solids;
 }
 
-double smallest_size(const std::vector<step::SolidBody>& bodies) {
+// Of the bodies whose steps are solved in common.
+double smallest_size(const step::Model& model) {
   double smallest = std::numeric_limits<double>::infinity();
-  for (const step::SolidBody& body : bodies) {
-    smallest = std::min(smallest, geometry::bounds(body.mesh.vertices).extent().maxCoeff());
-  }
+  for (const matter::NodalBody& body : each<matter::NodalBody>(model.bodies))
+    smallest = std::min(smallest, body.region().extent().maxCoeff());
   return smallest;
 }
 
-optimize::StoppingOptions stopping(const Value& solver, const std::vector<step::SolidBody>& bodies) {
+optimize::StoppingOptions stopping(const Value& solver, const step::Model& model) {
   using optimize::StoppingTest;
   struct Row {
     const char* word;
@@ -254,13 +255,13 @@ optimize::StoppingOptions stopping(const Value& solver, const std::vector<step::
   }
   return {StoppingTest::Displacement, solver.has("accuracy")
                                           ? solver.number_at("accuracy")
-                                          : solver.number_at("relative_accuracy") * smallest_size(bodies)};
+                                          : solver.number_at("relative_accuracy") * smallest_size(model)};
 }
 
 // How the steps of solids are solved.
 void set_solver(const Value& solver, step::Model& model) {
   model.solver.method = *optimize::find_method(solver.text_at("method"));
-  model.solver.stopping = stopping(solver, model.solids);
+  model.solver.stopping = stopping(solver, model);
   const std::string& start = solver.text_at("start");
   model.solver.initial_guess = start == "inertia"  ? step::InitialGuess::Inertia
                                : start == "rescue" ? step::InitialGuess::Rescue
@@ -282,24 +283,25 @@ Expected<step::Model> build_model(const Scene& scene) {
   model.step = root["time"].number_at("step");
   const int dimension = root.items_at("body").empty() ? root["liquid"].integer_at("dimension")
                                                       : root["body"].items.front().integer_at("dimension");
-  Expected<std::vector<step::SolidBody>> solids = build_solids(root.items_at("body"));
+  Expected<std::vector<matter::SolidBody>> solids = build_solids(root.items_at("body"));
   if (!solids) return forward_error(solids);
-  model.solids = std::move(*solids);
+  const bool has_solids = !solids->empty();
+  for (matter::SolidBody& solid : *solids) model.bodies.emplace_back(std::move(solid));
   for (const Value& value : root.items_at("obstacle")) {
     Expected<step::Obstacle> obstacle = build_obstacle(value, dimension);
     if (!obstacle) return forward_error(obstacle);
     model.obstacles.push_back(std::move(*obstacle));
   }
   if (root.has("liquid")) {
-    Expected<step::Liquid> liquid = build_liquid(root, model.obstacles, scene.duration);
+    Expected<matter::LiquidBody> liquid = build_liquid(root, model.obstacles, scene.duration);
     if (!liquid) return forward_error(liquid);
-    model.liquid = std::move(*liquid);
+    model.bodies.emplace_back(std::move(*liquid));
   }
   const Value& contact = root["contact"];
   if (contact.has("friction")) model.body_contact.friction = contact.number_at("friction");
   if (contact.has("stiffness")) model.body_contact.stiffness = contact.number_at("stiffness");
   model.solver.max_iterations = root["solver"].integer_at("max_iterations");
-  if (!model.solids.empty()) {
+  if (has_solids) {
     model.scheme = scheme(root["time"].text_at("scheme"));
     if (root["time"].has("dissipation")) model.dissipation = root["time"].number_at("dissipation");
     if (contact.text_at("friction_model") == "gast15") model.friction_model = step::FrictionModel::Gast15;

@@ -1,6 +1,8 @@
 #include <lope/base/memory.h>
 #include <lope/geometry/overlap.h>
 #include <lope/geometry/thickness.h>
+#include <lope/matter/liquid/liquid_matter.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/check.h>
 #include <lope/scene/obstacles.h>
@@ -64,14 +66,15 @@ double free_space(const std::filesystem::path& directory) {
 
 class Checker {
  public:
-  Checker(const Scene& scene, const step::Model& model) : scene_(scene), model_(model) {}
+  Checker(const Scene& scene, const step::Model& model)
+      : scene_(scene), model_(model), solids_(each<matter::SolidBody>(model.bodies)) {}
 
   CheckReport run() {
     times();
-    for (const step::SolidBody& body : model_.solids) this->body(body);
+    for (const matter::SolidBody& body : solids_) this->body(body);
     between_bodies();
     obstacles();
-    if (model_.liquid) liquid();
+    for (const matter::LiquidBody& liquid : each<matter::LiquidBody>(model_.bodies)) this->liquid(liquid);
     sizes();
     room();
     return std::move(report_);
@@ -107,7 +110,7 @@ class Checker {
     }
   }
 
-  void body(const step::SolidBody& body) {
+  void body(const matter::SolidBody& body) {
     BodyCheck checked;
     checked.name = body.name;
     checked.quality = geometry::assess_quality(body.mesh);
@@ -124,7 +127,7 @@ class Checker {
     report_.bodies.push_back(std::move(checked));
   }
 
-  void elements(const step::SolidBody& body, const geometry::QualityReport& quality) {
+  void elements(const matter::SolidBody& body, const geometry::QualityReport& quality) {
     const auto tell = [&](const geometry::Finding& finding, Severity severity, const char* what,
                           const char* advice) {
       if (finding.count == 0) return;
@@ -147,7 +150,7 @@ class Checker {
     }
   }
 
-  bool materials(const step::SolidBody& body) {
+  bool materials(const matter::SolidBody& body) {
     bool sound = !body.materials.empty();
     for (const double density : body.density_of_material) {
       if (density > 0 && std::isfinite(density)) continue;
@@ -163,11 +166,11 @@ class Checker {
     return sound;
   }
 
-  static std::size_t material_of(const step::SolidBody& body, std::size_t element) {
+  static std::size_t material_of(const matter::SolidBody& body, std::size_t element) {
     return body.material_of_element.empty() ? 0 : static_cast<std::size_t>(body.material_of_element[element]);
   }
 
-  static double mass(const step::SolidBody& body) {
+  static double mass(const matter::SolidBody& body) {
     double sum = 0;
     for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
       sum += body.density_of_material[material_of(body, e)] * element_measure(body.mesh, e);
@@ -175,7 +178,7 @@ class Checker {
     return sum;
   }
 
-  void plausible(const step::SolidBody& body, double mass) {
+  void plausible(const matter::SolidBody& body, double mass) {
     const double size = geometry::bounds(body.mesh.vertices).extent().maxCoeff();
     if (size > large_size || mass > large_mass) {
       warn(
@@ -189,7 +192,7 @@ class Checker {
     }
   }
 
-  void across(const step::SolidBody& body, BodyCheck& checked) {
+  void across(const matter::SolidBody& body, BodyCheck& checked) {
     const geometry::ThinPart thin = geometry::thin_part(body.mesh, body.dimension == 2);
     double cell = 0;  // mean extent of the elements in that direction: in a lattice all have that of a cell
     const auto add = [&](const auto& element) {
@@ -216,13 +219,13 @@ class Checker {
   }
 
   // Whether a body that may fall upon something bounces as it should.
-  void bounce(const step::SolidBody& body) {
+  void bounce(const matter::SolidBody& body) {
     if (model_.scheme != step::Scheme::BackwardEuler || body.materials.empty()) return;
-    const bool held = std::any_of(body.handles.begin(), body.handles.end(), [&](const step::Handle& handle) {
+    const bool held = std::any_of(body.handles.begin(), body.handles.end(), [&](const matter::Handle& handle) {
       return handle.begin <= 0 && handle.end >= scene_.duration;
     });
     const bool falls = !model_.gravity.isZero(0) || !body.initial_velocities.empty();
-    const bool meets = !model_.obstacles.empty() || (body.touches_others && model_.solids.size() > 1);
+    const bool meets = !model_.obstacles.empty() || (body.touches_others && solids_.size() > 1);
     if (held || !falls || !meets) return;
     const material::Parameters& m = body.materials.front();
     const double young = m.mu * (3 * m.lambda + 2 * m.mu) / (m.lambda + m.mu);
@@ -238,7 +241,7 @@ class Checker {
   }
 
   // The extremes of mass and stiffness × size among the elements around each vertex.
-  void neighbours(const step::SolidBody& body) {
+  void neighbours(const matter::SolidBody& body) {
     struct Extremes {
       double least = std::numeric_limits<double>::infinity(), most = 0;
       void add(double value) {
@@ -272,11 +275,11 @@ class Checker {
   }
 
   // Returns the number of vertices that some handle holds.
-  std::size_t handles(const step::SolidBody& body) {
+  std::size_t handles(const matter::SolidBody& body) {
     std::vector<std::uint8_t> held(body.mesh.vertices.size(), 0);
     std::size_t held_always = 0;
     for (std::size_t j = 0; j < body.handles.size(); ++j) {
-      const step::Handle& handle = body.handles[j];
+      const matter::Handle& handle = body.handles[j];
       if (handle.vertices.empty())
         fail("body '{}': handle {} holds no vertex; enlarge its region", body.name, j);
       for (const int i : handle.vertices) held[static_cast<std::size_t>(i)] = 1;
@@ -292,8 +295,8 @@ class Checker {
   }
 
   // The farthest way of a corner of the handle's bounding box within one step.
-  void speed(const step::SolidBody& body, std::size_t j) {
-    const step::Handle& handle = body.handles[j];
+  void speed(const matter::SolidBody& body, std::size_t j) {
+    const matter::Handle& handle = body.handles[j];
     geometry::Bounds box;
     for (const int i : handle.vertices) box.add(body.mesh.vertices[static_cast<std::size_t>(i)]);
     if (handle.vertices.empty()) return;
@@ -353,7 +356,7 @@ class Checker {
   }
 
   void obstacles() {
-    if (!model_.solids.empty()) {
+    if (!solids_.empty()) {
       for (const step::Obstacle& obstacle : model_.obstacles)
         pace(obstacle.motion, fmt::format("obstacle '{}'", obstacle.name));
     }
@@ -367,11 +370,11 @@ class Checker {
           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",
           method.name);
     }
-    const auto touchers = std::count_if(model_.solids.begin(), model_.solids.end(),
-                                        [](const step::SolidBody& body) { return body.touches_others; });
+    const auto touchers = std::count_if(solids_.begin(), solids_.end(),
+                                        [](const matter::SolidBody& body) { return body.touches_others; });
     const bool touching =
-        touchers > 1 || std::any_of(model_.solids.begin(), model_.solids.end(),
-                                    [](const step::SolidBody& body) { return body.self_contact; });
+        touchers > 1 || std::any_of(solids_.begin(), solids_.end(),
+                                    [](const matter::SolidBody& body) { return body.self_contact; });
     if (model_.solver.method == optimize::Method::AdmmPd && (touching || !model_.obstacles.empty())) {
       fail(
           "solver.method = \"{}\" knows nothing of contact; choose another one, or say contact = false in "
@@ -393,8 +396,7 @@ class Checker {
   }
 
   // Fills the sources once to see what the obstacles leave of them.
-  void liquid() {
-    const step::Liquid& liquid = *model_.liquid;
+  void liquid(const matter::LiquidBody& liquid) {
     const matter::liquid::Description& description = liquid.description;
     matter::liquid::Description filled = description;
     for (const step::Obstacle& obstacle : model_.obstacles) {
@@ -420,14 +422,14 @@ class Checker {
     const bool has_surface =
         std::find(kinds.begin(), kinds.end(), matter::liquid::GridFields::Kind::Air) != kinds.end();
     if (checked.particles > 0 && !has_surface) sealed(liquid);
-    if (!model_.solids.empty())
+    if (!solids_.empty())
       warn("liquid '{}' and the solid bodies do not feel each other; use obstacles as its walls", liquid.name);
     for (const step::Obstacle& obstacle : model_.obstacles) leaves(obstacle, description);
     report_.liquid = checked;
   }
 
   // A liquid without a free surface at the start.
-  void sealed(const step::Liquid& liquid) {
+  void sealed(const matter::LiquidBody& liquid) {
     constexpr int samples = 100;
     const auto parts = [&](const step::Obstacle& obstacle) {
       for (int k = 1; k <= samples; ++k) {
@@ -473,22 +475,22 @@ class Checker {
   }
 
   void between_bodies() {
-    const std::vector<step::SolidBody>& bodies = model_.solids;
+    const auto& bodies = solids_;
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       for (std::size_t j = i + 1; j < bodies.size(); ++j) {
         overlap(bodies[i], bodies[j],
                 report_.bodies[i].quality.usable() && report_.bodies[j].quality.usable());
         ratio(
-            bodies[i], bodies[j], [](const step::SolidBody& b) { return b.materials.front().mu; },
+            bodies[i], bodies[j], [](const matter::SolidBody& b) { return b.materials.front().mu; },
             large_stiffness_ratio, "stiffness");
         ratio(
-            bodies[i], bodies[j], [](const step::SolidBody& b) { return b.density_of_material.front(); },
+            bodies[i], bodies[j], [](const matter::SolidBody& b) { return b.density_of_material.front(); },
             large_density_ratio, "density");
       }
     }
   }
 
-  void overlap(const step::SolidBody& a, const step::SolidBody& b, bool usable) {
+  void overlap(const matter::SolidBody& a, const matter::SolidBody& b, bool usable) {
     if (!usable || a.dimension != b.dimension) return;
     const geometry::Bounds one = geometry::bounds(a.mesh.vertices), other = geometry::bounds(b.mesh.vertices);
     if ((one.min.array() > other.max.array()).any() || (other.min.array() > one.max.array()).any()) return;
@@ -501,7 +503,7 @@ class Checker {
   }
 
   template <class Property>
-  void ratio(const step::SolidBody& a, const step::SolidBody& b, const Property& property, double limit,
+  void ratio(const matter::SolidBody& a, const matter::SolidBody& b, const Property& property, double limit,
              const char* what) {
     if (a.materials.empty() || b.materials.empty()) return;
     const double x = property(a), y = property(b);
@@ -512,7 +514,7 @@ class Checker {
 
   void sizes() {
     double vertices = 0, elements = 0;
-    for (const step::SolidBody& body : model_.solids) {
+    for (const matter::SolidBody& body : solids_) {
       report_.unknowns += body.mesh.vertices.size() * static_cast<std::size_t>(body.dimension);
       const MemoryEstimate one = estimate_memory(body);
       report_.memory.elements += one.elements;
@@ -528,7 +530,7 @@ class Checker {
       // liquid the fields, walls and hierarchy on the bricks around it. Measured on the scenes that come with Lope to a
       // quarter; spray makes it up to twice as much later.
       particles = static_cast<double>(report_.liquid->particles);
-      const double d = model_.liquid->description.dimension;
+      const double d = model_.bodies.back()->dimension;
       const double per_cell = d == 3 ? 5000 : 2000;
       report_.memory.elements += 5 * particles * (2 * d + d * d) * sizeof(double) +
                                  per_cell * static_cast<double>(report_.liquid->cells);
@@ -583,6 +585,7 @@ class Checker {
 
   const Scene& scene_;
   const step::Model& model_;
+  std::vector<std::reference_wrapper<const matter::SolidBody>> solids_;
   CheckReport report_;
 };
 
@@ -623,7 +626,7 @@ bool CheckReport::troubled() const {
 
 CheckReport check(const Scene& scene, const step::Model& model) { return Checker(scene, model).run(); }
 
-MemoryEstimate estimate_memory(const step::SolidBody& body) {
+MemoryEstimate estimate_memory(const matter::SolidBody& body) {
   const auto vertices = static_cast<double>(body.mesh.vertices.size());
   const auto elements = static_cast<double>(element_count(body.mesh));
   const double d = body.dimension;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lope/geometry/quality.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/scene/scene.h>
 #include <lope/step/model.h>
 
@@ -71,7 +72,7 @@ struct CheckReport {
 CheckReport check(const Scene& scene, const step::Model& model);
 
 // The memory of one body.
-MemoryEstimate estimate_memory(const step::SolidBody& body);
+MemoryEstimate estimate_memory(const matter::SolidBody& body);
 
 // Several lines of text.
 std::string describe(const CheckReport& report);

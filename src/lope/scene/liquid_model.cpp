@@ -76,7 +76,7 @@ class LiquidBuilder {
     }
   }
 
-  Expected<step::Liquid> build() {
+  Expected<matter::LiquidBody> build() {
     made_.name = table_.text_at("name");
     settings();
     if (const auto done = emitters(); !done) return forward_error(done);
@@ -95,7 +95,7 @@ class LiquidBuilder {
 
   void settings() {
     matter::liquid::Description& made = description();
-    made.dimension = dimension_;
+    made_.dimension = made.dimension = dimension_;
     made.density = table_.number_at("density");
     made.separating = table_.text_at("walls") == "separating";
     made.transfer.apic = table_.text_at("transfer") == "apic";
@@ -193,12 +193,12 @@ class LiquidBuilder {
   geometry::Bounds container_;  // at time 0
   geometry::Bounds full_;       // what is full at the start
   geometry::Bounds whole_;      // of all that the liquid may be in
-  step::Liquid made_;
+  matter::LiquidBody made_;
 };
 
 }  // namespace
 
-Expected<step::Liquid> build_liquid(const Value& root, const std::vector<step::Obstacle>& obstacles,
+Expected<matter::LiquidBody> build_liquid(const Value& root, const std::vector<step::Obstacle>& obstacles,
                                     double duration) {
   return LiquidBuilder(root, obstacles, duration).build();
 }

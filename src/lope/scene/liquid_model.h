@@ -4,6 +4,7 @@
 
 #include <lope/base/expected.h>
 #include <lope/scene/document.h>
+#include <lope/matter/liquid/liquid_matter.h>
 #include <lope/step/model.h>
 
 #include <vector>
@@ -15,7 +16,7 @@ namespace lope::scene {
 // of cells where the resolution permits. The default domain holds the ways of all containers over `duration`,
 // the sources and emitters, with a margin. Fails where a shape cannot be read, where nothing bounds the
 // liquid's size, or where the cells are so small that their number exceeds what a grid can count.
-Expected<step::Liquid> build_liquid(const Value& root, const std::vector<step::Obstacle>& obstacles,
+Expected<matter::LiquidBody> build_liquid(const Value& root, const std::vector<step::Obstacle>& obstacles,
                                     double duration);
 
 }  // namespace lope::scene

@@ -4,6 +4,7 @@
 #include <lope/io/mesh_io.h>
 #include <lope/scene/handle_motion.h>
 #include <lope/scene/limits.h>
+#include <lope/matter/nodal_matter.h>
 #include <lope/scene/obstacles.h>
 
 #include <algorithm>
@@ -96,13 +97,13 @@ std::optional<geometry::RigidPose> placement(const Value& value) {
 
 // Vertices that no handle holds from the start.
 template <class Visit>
-void each_free_vertex(const step::SolidBody& body, const Visit& visit) {
-  std::vector<bool> held(body.mesh.vertices.size(), false);
-  for (const step::Handle& handle : body.handles) {
+void each_free_vertex(const matter::NodalBody& body, const Visit& visit) {
+  std::vector<bool> held(body.rest_positions().size(), false);
+  for (const matter::Handle& handle : body.handles) {
     if (handle.begin > 0) continue;
     for (const int i : handle.vertices) held[static_cast<std::size_t>(i)] = true;
   }
-  const auto& points = body.initial_positions.empty() ? body.mesh.vertices : body.initial_positions;
+  const auto& points = body.initial_positions.empty() ? body.rest_positions() : body.initial_positions;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!held[i]) visit(i, points[i]);
   }
@@ -149,11 +150,13 @@ Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
 
 std::vector<StartInside> find_start_inside(const step::Model& model) {
   std::vector<StartInside> found;
-  for (std::size_t b = 0; b < model.solids.size(); ++b) {
-    const double least = rounding * geometry::bounds(model.solids[b].mesh.vertices).extent().maxCoeff();
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const auto* body = dynamic_cast<const matter::NodalBody*>(model.bodies[b].get());
+    if (!body) continue;
+    const double least = rounding * body->region().extent().maxCoeff();
     for (std::size_t o = 0; o < model.obstacles.size(); ++o) {
       StartInside inside{b, o, 0, 0};
-      each_free_vertex(model.solids[b], [&](std::size_t, const Vec3& x) {
+      each_free_vertex(*body, [&](std::size_t, const Vec3& x) {
         const double depth = -model.obstacles[o].shape->value(x);
         if (depth <= least) return;
         ++inside.vertices;
@@ -166,8 +169,8 @@ std::vector<StartInside> find_start_inside(const step::Model& model) {
 }
 
 std::string describe(const StartInside& inside, const step::Model& model) {
-  return fmt::format("body '{}' starts inside obstacle '{}': {} vertices, by up to {:.3g} m",
-                     model.solids[inside.body].name, model.obstacles[inside.obstacle].name, inside.vertices,
+  return fmt::format("{} starts inside obstacle '{}': {} vertices, by up to {:.3g} m",
+                     model.bodies[inside.body]->called(), model.obstacles[inside.obstacle].name, inside.vertices,
                      inside.depth);
 }
 

@@ -1,5 +1,6 @@
 #include <lope/base/random.h>
 #include <lope/io/file.h>
+#include <lope/matter/solid/solid.h>
 #include <lope/scene/files.h>
 #include <lope/scene/resumption.h>
 
@@ -90,7 +91,7 @@ class WeightedSum {
 
 constexpr std::size_t per_body = 6;
 
-std::array<double, per_body> fingerprint(const step::SolidBody& body) {
+std::array<double, per_body> fingerprint(const matter::SolidBody& body) {
   WeightedSum shape, elements, materials, handles;
   for (const Vec3& vertex : body.mesh.vertices) {
     for (const double coordinate : vertex) shape.add(coordinate);
@@ -109,7 +110,7 @@ std::array<double, per_body> fingerprint(const step::SolidBody& body) {
     }
   }
   for (const int m : body.material_of_element) materials.add(m);
-  for (const step::Handle& handle : body.handles) {
+  for (const matter::Handle& handle : body.handles) {
     for (const int i : handle.vertices) handles.add(i);
   }
   return {static_cast<double>(body.mesh.vertices.size()),
@@ -146,7 +147,7 @@ Expected<void> check_same_physics(const Scene& before, const Scene& now) {
 // Those of the bodies, then one number per file that is no body's mesh: those become obstacles and liquids.
 std::vector<double> fingerprint(const Scene& scene, const step::Model& model) {
   std::vector<double> numbers;
-  for (const step::SolidBody& body : model.solids) {
+  for (const matter::SolidBody& body : each<matter::SolidBody>(model.bodies)) {
     const auto own = fingerprint(body);
     numbers.insert(numbers.end(), own.begin(), own.end());
   }
@@ -158,17 +159,18 @@ Expected<void> check_fingerprint(std::span<const double> saved, const Scene& sce
                                  const step::Model& model) {
   const std::vector<double> now = fingerprint(scene, model);
   if (saved.size() != now.size()) return input_error("is the state of another scene; start another run");
+  const auto solids = each<matter::SolidBody>(model.bodies);
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (equal(saved[i], now[i])) continue;
     const std::size_t body = i / per_body;
-    if (body < model.solids.size()) {
+    if (body < solids.size()) {
       return input_error(
           "is the state of another body '{}': its mesh, material or handles have changed; put the old mesh "
           "file back, or start another run",
-          model.solids[body].name);
+          solids[body].get().name);
     }
     return input_error("was computed with another content of {}; put the old file back, or start another run",
-                       rigid_files(scene.resolved)[i - per_body * model.solids.size()]);
+                       rigid_files(scene.resolved)[i - per_body * solids.size()]);
   }
   return {};
 }

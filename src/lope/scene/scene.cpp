@@ -718,7 +718,7 @@ Scene read_scene(Value root, const std::string& source) {
     scene.bodies.push_back({body.text_at("name"), body.integer_at("dimension"), color});
   }
   if (const Value* liquid = root.find("liquid"))
-    scene.liquid = LiquidSettings{liquid->text_at("name"), color_of((*liquid)["color"])};
+    scene.bodies.push_back({liquid->text_at("name"), liquid->integer_at("dimension"), color_of((*liquid)["color"])});
   if (const Value* obstacles = root.find("obstacle")) {
     using Draw = ObstacleSettings::Draw;
     for (const Value& obstacle : obstacles->items) {

@@ -44,12 +44,6 @@ struct BodySettings {
   Vec3 color = Vec3::Zero();  // sRGB
 };
 
-// The same of the liquid.
-struct LiquidSettings {
-  std::string name;
-  Vec3 color = Vec3::Zero();  // sRGB
-};
-
 // The same of an obstacle.
 struct ObstacleSettings {
   enum class Draw { Solid, Cut, Glass, None };
@@ -65,8 +59,7 @@ struct Scene {
   double duration = 0;    // seconds
   double frame_rate = 0;  // frames per simulated second
   int threads = 0;        // 0: as many as there are cores
-  std::vector<BodySettings> bodies;      // the solid ones, as in the Model
-  std::optional<LiquidSettings> liquid;
+  std::vector<BodySettings> bodies;  // as in the Model
   std::vector<ObstacleSettings> obstacles;
   bool refuse_overlap = false;         // vertices that start inside an obstacle are an error
   std::optional<double> floor_height;  // of a resting horizontal floor, which pictures draw as their ground

@@ -3,7 +3,7 @@
 #include <lope/io/json_lines.h>
 #include <lope/linalg/space.h>
 #include <lope/optimize/methods.h>
-#include <lope/scene/run.h>
+#include <lope/scene/state_file.h>
 #include <lope/scene/trajectory.h>
 #include <lope/step/simulation.h>
 
@@ -46,9 +46,12 @@ double largest_difference(const step::Model& model, const step::State& a, const 
   double largest = 0;
   std::vector<double> difference;
   for (std::size_t i = 0; i < a.bodies.size(); ++i) {
-    difference.resize(a.bodies[i].x.size());
-    linalg::add_scaled(a.bodies[i].x, -1, b.bodies[i].x, difference);
-    largest = std::max(largest, linalg::max_block_norm(difference, model.solids[i].dimension));
+    const auto *mine = dynamic_cast<const matter::NodalState*>(a.bodies[i].get()),
+               *other = dynamic_cast<const matter::NodalState*>(b.bodies[i].get());
+    if (!mine || !other) continue;
+    difference.resize(mine->x.size());
+    linalg::add_scaled(mine->x, -1, other->x, difference);
+    largest = std::max(largest, linalg::max_block_norm(difference, model.bodies[i]->dimension));
   }
   return largest;
 }
@@ -138,12 +141,13 @@ std::int64_t Trajectory::hardest_step() const {
 
 bool anything_to_solve(const step::Model& model, std::int64_t steps) {
   const double end = static_cast<double>(steps) * model.step;
-  return std::any_of(model.solids.begin(), model.solids.end(), [end](const step::SolidBody& body) {
+  const auto bodies = each<matter::NodalBody>(model.bodies);
+  return std::any_of(bodies.begin(), bodies.end(), [end](const matter::NodalBody& body) {
     std::set<int> held;
-    for (const step::Handle& handle : body.handles) {
+    for (const matter::Handle& handle : body.handles) {
       if (handle.begin <= 0 && handle.end >= end) held.insert(handle.vertices.begin(), handle.vertices.end());
     }
-    return held.size() < body.mesh.vertices.size();
+    return held.size() < body.rest_positions().size();
   });
 }
 
@@ -210,11 +214,11 @@ Expected<Replay> replay(const step::Model& model, const Trajectory& trajectory, 
   step::Model mine = model;
   mine.solver.method = method;
   step::Simulation simulation(mine);
-  auto before = read_state(trajectory.state_file(0));
+  auto before = read_state(trajectory.state_file(0), simulation);
   if (!before) return forward_error(before);
   const auto steps = static_cast<std::int64_t>(trajectory.steps.size());
   for (std::int64_t i = 1; i <= steps; ++i) {
-    auto after = read_state(trajectory.state_file(i));
+    auto after = read_state(trajectory.state_file(i), simulation);
     if (!after) return forward_error(after);
     before->kept = simulation.state().kept;  // a method goes on with what it remembers itself
     if (const auto fits = simulation.restore(std::move(*before)); !fits) return forward_error(fits);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -23,10 +24,10 @@ Expected<step::Model> built(const std::string& text) {
   return build_model(*scene);
 }
 
-step::SolidBody first_body(const std::string& text) {
+matter::SolidBody first_body(const std::string& text) {
   const auto model = built(text);
   EXPECT_TRUE(model) << model.error().message;
-  return model ? model->solids.at(0) : step::SolidBody();
+  return model ? kinds::solid(*model) : matter::SolidBody();
 }
 
 std::string failure(const std::string& text) {
@@ -44,7 +45,7 @@ TEST(Build, MakesTheModel) {
   EXPECT_EQ(model->gravity, Vec3(1, 2, 3));
   EXPECT_EQ(model->step, 0.01);
   EXPECT_EQ(model->scheme, step::Scheme::Bdf2);
-  const step::SolidBody& body = model->solids.at(0);
+  const matter::SolidBody& body = kinds::solid(*model);
   EXPECT_EQ(body.mesh.vertices.size(), 81u);
   EXPECT_EQ(body.materials.at(0).density, material::Density::Arap);
   EXPECT_DOUBLE_EQ(body.materials.at(0).mu, 4e5);
@@ -72,7 +73,7 @@ TEST(Build, SetsTheStoppingTest) {
 }
 
 TEST(Build, TransformsInOrder) {
-  const step::SolidBody body = first_body(
+  const matter::SolidBody body = first_body(
       "[[body]]\nshape = { box = { size = [4, 1, 2], lattice = [3, 3, 3] } }\n"
       "transform = { fit = 1.0, scale = 2, rotate = { axis = [0, 0, 1], angle = \"90 deg\" }, translate = "
       "[5, 0, 0] }\n");
@@ -82,7 +83,7 @@ TEST(Build, TransformsInOrder) {
 }
 
 TEST(Build, EdgeIsMeantAfterTheTransform) {
-  const step::SolidBody body = first_body(
+  const matter::SolidBody body = first_body(
       "[[body]]\nshape = { box = { size = [4, 4, 4] } }\nedge = 0.25\ntransform = { fit = 1.0 }\n");
   EXPECT_EQ(body.mesh.vertices.size(), 125u);
 }
@@ -91,7 +92,7 @@ TEST(Build, EveryVertexIsUsedAndEveryElementPositive) {
   for (const char* shape :
        {"sphere = { radius = 0.5 }", "rectangle = { size = [1, 2] }", "disc = { radius = 1 }",
         "polygon = { points = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]] }"}) {
-    const step::SolidBody body = first_body(fmt::format("[[body]]\nedge = 0.3\nshape = {{ {} }}\n", shape));
+    const matter::SolidBody body = first_body(fmt::format("[[body]]\nedge = 0.3\nshape = {{ {} }}\n", shape));
     ASSERT_GT(element_count(body.mesh), 0u) << shape;
     std::set<int> used;
     for (std::size_t e = 0; e < element_count(body.mesh); ++e) {
@@ -108,7 +109,7 @@ TEST(Build, EveryVertexIsUsedAndEveryElementPositive) {
 
 // Vertices of the first handle for a given `where`.
 std::vector<int> chosen(const std::string& where) {
-  const step::SolidBody body = first_body(bar + "[[body.handle]]\nwhere = " + where + "\npin = true\n");
+  const matter::SolidBody body = first_body(bar + "[[body.handle]]\nwhere = " + where + "\npin = true\n");
   return body.handles.empty() ? std::vector<int>() : body.handles[0].vertices;
 }
 
@@ -126,7 +127,7 @@ TEST(Where, ChoosesByGeometry) {
 }
 
 TEST(Where, RegionsHaveNamesAndMaterials) {
-  const step::SolidBody body =
+  const matter::SolidBody body =
       first_body(bar +
                  "[[body.region]]\nname = \"end\"\nwhere = { side = \"x-max\", width = 0.25 }\n"
                  "material = { young = 1e8 }\n"
@@ -163,12 +164,12 @@ TEST(Handles, TwoCannotClaimAVertexAtOnce) {
 }
 
 TEST(Handles, ReleaseSetsTheEnd) {
-  const step::SolidBody body = first_body(bar + left + "pin = true\nrelease = \"500 ms\"\n");
+  const matter::SolidBody body = first_body(bar + left + "pin = true\nrelease = \"500 ms\"\n");
   EXPECT_EQ(body.handles.at(0).end, 0.5);
 }
 
 TEST(Initial, VelocitiesTurnAboutTheCenterOfMass) {
-  const step::SolidBody body =
+  const matter::SolidBody body =
       first_body(bar + "velocity = [1, 0, 0]\nangular_velocity = [0, 0, \"2 rad/s\"]\n");
   ASSERT_EQ(body.initial_velocities.size(), body.mesh.vertices.size());
   const Vec3 center(0.5, 0.125, 0.125);
@@ -193,7 +194,7 @@ TEST(Initial, RandomPositionsFillTheBoxAndDependOnTheSeed) {
 }
 
 TEST(Initial, PointPutsAllVerticesInTheCenterButNotWhatIsHeld) {
-  const step::SolidBody body = first_body(bar + "initial = \"point\"\n" + left + "pin = true\n");
+  const matter::SolidBody body = first_body(bar + "initial = \"point\"\n" + left + "pin = true\n");
   const auto& held = body.handles.at(0).vertices;
   for (std::size_t i = 0; i < body.initial_positions.size(); ++i) {
     const bool fixed = std::binary_search(held.begin(), held.end(), static_cast<int>(i));
@@ -223,7 +224,7 @@ class MeshFile : public ::testing::Test {
 };
 
 TEST_F(MeshFile, IsTakenAsItIs) {
-  const step::SolidBody body =
+  const matter::SolidBody body =
       first_body(scene("1 3 2 5", "[[body.handle]]\nwhere = { tag = 2 }\npin = true\n"));
   EXPECT_EQ(body.mesh.vertices.size(), 5u);
   EXPECT_EQ(body.mesh.tetrahedra.size(), 2u);
@@ -260,9 +261,9 @@ TEST(Build, TheResolvedSceneBuildsTheSameModel) {
   ASSERT_TRUE(again) << again.error().message;
   const auto one = build_model(*scene), two = build_model(*again);
   ASSERT_TRUE(one && two);
-  EXPECT_EQ(one->solids[0].mesh.vertices, two->solids[0].mesh.vertices);
-  EXPECT_EQ(one->solids[0].handles[0].vertices, two->solids[0].handles[0].vertices);
-  EXPECT_EQ(one->solids[0].handles[0].motion.angle.values, two->solids[0].handles[0].motion.angle.values);
+  EXPECT_EQ(kinds::solid(*one).mesh.vertices, kinds::solid(*two).mesh.vertices);
+  EXPECT_EQ(kinds::solid(*one).handles[0].vertices, kinds::solid(*two).handles[0].vertices);
+  EXPECT_EQ(kinds::solid(*one).handles[0].motion.angle.values, kinds::solid(*two).handles[0].motion.angle.values);
 }
 
 }  // namespace

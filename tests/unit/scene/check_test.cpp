@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -74,8 +75,8 @@ TEST(Check, StiffnessJumpsInsideABodyAreTold) {
 
 TEST(Check, InvertedFlatAndUnusedAreErrors) {
   Checked input = prepared(cube);
-  std::swap(input.model.solids[0].mesh.tetrahedra[3][0], input.model.solids[0].mesh.tetrahedra[3][1]);
-  input.model.solids[0].mesh.vertices.push_back(Vec3(5, 5, 5));
+  std::swap(kinds::solid(input.model).mesh.tetrahedra[3][0], kinds::solid(input.model).mesh.tetrahedra[3][1]);
+  kinds::solid(input.model).mesh.vertices.push_back(Vec3(5, 5, 5));
   const CheckReport report = check(input.scene, input.model);
   EXPECT_TRUE(tells(report, Severity::Error, "1 elements are inverted (the first is number 3)"))
       << all(report);
@@ -85,14 +86,14 @@ TEST(Check, InvertedFlatAndUnusedAreErrors) {
 
 TEST(Check, NaNIsAnError) {
   Checked input = prepared(cube);
-  input.model.solids[0].mesh.vertices[4].x() = std::numeric_limits<double>::quiet_NaN();
+  kinds::solid(input.model).mesh.vertices[4].x() = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(tells(check(input.scene, input.model), Severity::Error, "not finite (the first is number 4)"));
 }
 
 TEST(Check, SliversAreWarnings) {
   Checked input = prepared("[[body]]\nshape = { box = { size = [1, 1, 1], lattice = [3, 3, 3] } }\n");
   // The middle node of the cube close to one of its faces flattens the tetrahedra there.
-  for (Vec3& vertex : input.model.solids[0].mesh.vertices) {
+  for (Vec3& vertex : kinds::solid(input.model).mesh.vertices) {
     if (vertex.norm() < 1e-9) vertex.x() = 0.4999;
   }
   EXPECT_TRUE(tells(check(input.scene, input.model), Severity::Warning, "slivers"));
@@ -100,16 +101,16 @@ TEST(Check, SliversAreWarnings) {
 
 TEST(Check, DensityAndStiffnessMustBePositive) {
   Checked input = prepared(cube);
-  input.model.solids[0].density_of_material[0] = 0;
+  kinds::solid(input.model).density_of_material[0] = 0;
   EXPECT_TRUE(tells(check(input.scene, input.model), Severity::Error, "its density is 0"));
-  input.model.solids[0].density_of_material[0] = 1;
-  input.model.solids[0].materials[0].mu = -1;
+  kinds::solid(input.model).density_of_material[0] = 1;
+  kinds::solid(input.model).materials[0].mu = -1;
   EXPECT_TRUE(tells(check(input.scene, input.model), Severity::Error, "its shear modulus is -1"));
 }
 
 TEST(Check, HandlesThatHoldNothingAreErrors) {
   Checked input = prepared(cube);
-  input.model.solids[0].handles.resize(1);
+  kinds::solid(input.model).handles.resize(1);
   const CheckReport report = check(input.scene, input.model);
   EXPECT_TRUE(tells(report, Severity::Error, "handle 0 holds no vertex")) << all(report);
 }
@@ -232,7 +233,7 @@ TEST(Memory, CountsTheVoxelsOfObstacles) {
 
 TEST(Memory, GrowsAsExpected) {
   const auto estimate = [](int n) {
-    step::SolidBody body;
+    matter::SolidBody body;
     body.mesh.vertices.resize(static_cast<std::size_t>(n));
     body.mesh.tetrahedra.resize(static_cast<std::size_t>(5 * n));
     return estimate_memory(body);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -56,9 +57,8 @@ bool says(const CheckReport& report, Severity severity, const std::string& words
 
 TEST(LiquidScene, ResolutionCountsCellsOfTheContainer) {
   const step::Model model = model_of("[liquid]\nresolution = 40\n" + water + tank);
-  ASSERT_TRUE(model.liquid);
-  EXPECT_TRUE(model.solids.empty());
-  const auto& liquid = model.liquid->description;
+  ASSERT_EQ(model.bodies.size(), 1U);
+  const auto& liquid = kinds::liquid(model).description;
   EXPECT_DOUBLE_EQ(liquid.dx, 0.05);
   EXPECT_EQ(liquid.origin, Vec3::Zero());
   EXPECT_TRUE(liquid.separating);
@@ -66,7 +66,7 @@ TEST(LiquidScene, ResolutionCountsCellsOfTheContainer) {
   ASSERT_EQ(liquid.sources.size(), 1U);
   EXPECT_LT(liquid.sources[0].shape->value(Vec3(0.2, 0.2, 0.5)), 0);
   step::Simulation simulation(model);
-  EXPECT_EQ(simulation.state().liquid->count(), 10U * 10U * 20U * 8U);
+  EXPECT_EQ(kinds::liquid(simulation.state()).count(), 10U * 10U * 20U * 8U);
 }
 
 TEST(LiquidScene, EveryShapeCanBeFull) {
@@ -80,8 +80,8 @@ TEST(LiquidScene, EveryShapeCanBeFull) {
   for (const auto& [shape, inside] : shapes) {
     const step::Model model = model_of("[liquid]\nresolution = 20\n[[body]]\nkind = \"liquid\"\nshape = { " +
                                        shape + " }\n" + tank);
-    EXPECT_LT(model.liquid->description.sources[0].shape->value(inside), 0) << shape;
-    EXPECT_GT(model.liquid->description.sources[0].shape->value(Vec3(0.05, 0.05, 0.05)), 0) << shape;
+    EXPECT_LT(kinds::liquid(model).description.sources[0].shape->value(inside), 0) << shape;
+    EXPECT_GT(kinds::liquid(model).description.sources[0].shape->value(Vec3(0.05, 0.05, 0.05)), 0) << shape;
   }
   const step::Model flat = model_of(R"(
 [liquid]
@@ -94,9 +94,9 @@ transform = { translate = [0.2, 0] }
 shape = { sphere = { center = [0.5, 0.5], radius = 1 } }
 inside = true
 )");
-  EXPECT_EQ(flat.liquid->description.dimension, 2);
-  EXPECT_LT(flat.liquid->description.sources[0].shape->value(Vec3(0.7, 0.5, 0)), 0);
-  EXPECT_GT(flat.liquid->description.sources[0].shape->value(Vec3(0.35, 0.8, 0)), 0);
+  EXPECT_EQ(kinds::liquid(flat).description.dimension, 2);
+  EXPECT_LT(kinds::liquid(flat).description.sources[0].shape->value(Vec3(0.7, 0.5, 0)), 0);
+  EXPECT_GT(kinds::liquid(flat).description.sources[0].shape->value(Vec3(0.35, 0.8, 0)), 0);
 }
 
 TEST(LiquidScene, EmittersNeedNoBody) {
@@ -110,8 +110,8 @@ velocity = [0, -1, 0]
 end = 2
 )";
   const step::Model model = model_of(emitter + tank);
-  ASSERT_EQ(model.liquid->description.emitters.size(), 1U);
-  EXPECT_EQ(model.liquid->description.emitters[0].end, 2);
+  ASSERT_EQ(kinds::liquid(model).description.emitters.size(), 1U);
+  EXPECT_EQ(kinds::liquid(model).description.emitters[0].end, 2);
   EXPECT_FALSE(check_of(emitter + tank).failed());
 }
 
@@ -192,10 +192,10 @@ TEST(LiquidScene, SaysThatAnObstacleLeaves) {
 TEST(LiquidScene, ATankWithoutEndNeedsADomain) {
   const std::string floor = "[[obstacle]]\nshape = { half_space = {} }\n";
   const step::Model open = model_of("[liquid]\ncell = 0.1\n" + water + floor);
-  EXPECT_GT(open.liquid->description.domain.extent().minCoeff(), 1);
+  EXPECT_GT(kinds::liquid(open).description.domain.extent().minCoeff(), 1);
   const step::Model given =
       model_of("[liquid]\ncell = 0.1\ndomain = { min = [-1, -1, -1], max = [1, 1, 1] }\n" + water + floor);
-  EXPECT_EQ(given.liquid->description.domain.min, Vec3::Constant(-1));
+  EXPECT_EQ(kinds::liquid(given).description.domain.min, Vec3::Constant(-1));
 }
 
 }  // namespace

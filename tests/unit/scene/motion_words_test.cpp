@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -21,7 +22,7 @@ geometry::Motion motion(const std::string& words) {
   EXPECT_TRUE(scene) << scene.error().message;
   const auto model = build_model(*scene);
   EXPECT_TRUE(model) << model.error().message;
-  return model->solids.at(0).handles.at(0).motion;
+  return kinds::solid(*model).handles.at(0).motion;
 }
 
 void expect_at(const geometry::Motion& motion, double t, const Vec3& start, const Vec3& expected) {
@@ -106,8 +107,8 @@ TEST(Words, LtssTurnsAroundAsThePublishedProgramDoes) {
     // limit.
     if (x <= -1.2 + 1e-9 || x >= 0.4 - 1e-9) velocity = x < 0 ? 1.2 : -1.2;
     x += velocity * h;
-    const geometry::Motion& left = model->solids[0].handles.at(0).motion;
-    const geometry::Motion& right = model->solids[0].handles.at(1).motion;
+    const geometry::Motion& left = kinds::solid(*model).handles.at(0).motion;
+    const geometry::Motion& right = kinds::solid(*model).handles.at(1).motion;
     ASSERT_NEAR(left.displacement.at(step * h).x(), x, 1e-9) << "step " << step;
     ASSERT_NEAR(right.displacement.at(step * h).x(), -x, 1e-9) << "step " << step;
     ASSERT_NEAR(left.angle.at(step * h), -0.4 * pi * step * h, 1e-9);

@@ -5,6 +5,7 @@
 #include <lope/scene/scene.h>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -129,7 +130,7 @@ TEST(Copies, FillALattice) {
   ASSERT_EQ(scene->bodies.size(), 6u);
   EXPECT_EQ(scene->bodies[5].name, "cube5");
   const step::Model model = build_model(*scene).value();
-  const Vec3 last = geometry::bounds(model.solids[5].mesh.vertices).center();
+  const Vec3 last = geometry::bounds(kinds::solid(model, 5).mesh.vertices).center();
   EXPECT_GT(last[0], 1);
   EXPECT_GT(last[2], 5);
   // The resolved scene spells them out and loads back.

@@ -98,7 +98,7 @@ TEST_F(RunFiles, FramesHoldEveryFieldInItsShape) {
                     elements = topology->data.find("bar/tetrahedra")->rows();
   for (const SolidField& field : solid_fields()) {
     SCOPED_TRACE(field.name);
-    const io::NamedArray* array =
+    const NamedArray* array =
         frame->data.find(fmt::format("bar/{}/{}", field.on_vertices ? "vertex" : "element", field.name));
     ASSERT_TRUE(array);
     std::vector<std::size_t> shape{field.on_vertices ? vertices : elements};
@@ -184,6 +184,41 @@ TEST_F(RunFiles, AForeignCheckpointIsRefused) {
   ASSERT_FALSE(resumed);
   EXPECT_NE(resumed.error().message.find("is the state of another body 'bar'"), std::string::npos)
       << resumed.error().message;
+}
+
+// Whoever holds a run may step it, stop, and go on in another one: the files are those of run_scene.
+TEST_F(RunFiles, ARunCanBeSteppedByWhoeverHoldsIt) {
+  const auto scene = load_scene_text(bar, "bar.toml");
+  const auto model = build_model(*scene);
+  const auto run_to = [&](scene::Run::Start start, std::int64_t last) {
+    auto opened = scene::Run::open(*scene, *model, folder_ / "stepped", start);
+    ASSERT_TRUE(opened) << opened.error().message;
+    scene::Run& stepped = **opened;
+    EXPECT_TRUE(stepped.remarks().empty());
+    EXPECT_EQ(stepped.steps(), 20);
+    while (!stepped.over() && stepped.simulation().state().step < last) ASSERT_TRUE(stepped.step()->converged());
+    EXPECT_EQ(stepped.over(), last == 20);
+    const auto summary = stepped.finish();
+    ASSERT_TRUE(summary) << summary.error().message;
+    EXPECT_EQ(summary->frames, 1 + last / 2);
+  };
+  run_to(scene::Run::Start::New, 7);
+  run_to(scene::Run::Start::Resume, 20);
+  ASSERT_TRUE(run(Anew, {}));
+  for (const char* file : {"checkpoint.h5", "scene.toml", "frames/topology.lope", "frames/frame_000010.lope"})
+    EXPECT_EQ(io::read_file(folder_ / "stepped" / file).value(), io::read_file(folder_ / "run" / file).value()) << file;
+}
+
+// What is said of a start is there to be told once the caller is ready to hear it.
+TEST_F(RunFiles, ARunRemarksUponItsStart) {
+  const auto scene = load_scene_text(bar + "[[obstacle]]\nname = \"ground\"\n"
+                                           "shape = { half_space = { point = [0, -0.09, 0], normal = [0, 1, 0] } }\n",
+                                     "bar.toml");
+  const auto model = build_model(*scene);
+  const auto started = scene::Run::open(*scene, *model, folder_ / "run", scene::Run::Start::New);
+  ASSERT_TRUE(started) << started.error().message;
+  ASSERT_EQ((*started)->remarks().size(), 1U);
+  EXPECT_NE((*started)->remarks()[0].find("moved to its surface"), std::string::npos) << (*started)->remarks()[0];
 }
 
 TEST_F(RunFiles, OneRunAtATime) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -41,18 +42,18 @@ TEST_P(Scenes, BeginWithACommentThatSaysWhatTheyShow) {
 TEST_P(Scenes, BuildOnACoarseMesh) {
   const auto scene = load_scene(GetParam());
   ASSERT_TRUE(scene) << scene.error().message;
-  if (scene->liquid) {
+  if (scene->resolved.has("liquid")) {
     const auto coarse = load_scene(GetParam());
     ASSERT_TRUE(coarse) << coarse.error().message;
     const auto model = build_model(*coarse);
     ASSERT_TRUE(model) << model.error().message;
-    EXPECT_TRUE(model->liquid);
+    EXPECT_TRUE(kinds::has_liquid(*model));
   } else if (scene->resolved["body"].items[0]["shape"].has("box")) {
     const auto coarse = load_scene(GetParam(), {"body.0.shape.box.lattice=[9, 5, 5]"});
     ASSERT_TRUE(coarse) << coarse.error().message;
     const auto model = build_model(*coarse);
     ASSERT_TRUE(model) << model.error().message;
-    EXPECT_EQ(model->solids[0].mesh.vertices.size(), 225u);
+    EXPECT_EQ(kinds::solid(*model).mesh.vertices.size(), 225u);
   } else {
     const auto coarse = load_scene(GetParam(), {"body.0.edge=0.1"});
     ASSERT_TRUE(coarse) << coarse.error().message;

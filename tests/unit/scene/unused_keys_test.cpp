@@ -4,6 +4,7 @@
 #include <lope/step/simulation.h>
 
 #include <gtest/gtest.h>
+#include <support/kinds.h>
 
 namespace lope::scene {
 namespace {
@@ -129,12 +130,12 @@ TEST(UsedKeys, TheLimitOfIterationsHoldsForThePressure) {
   const auto scene = load_scene_text("[solver]\nmax_iterations = 3\n" + resting + tank, "a.toml");
   ASSERT_TRUE(scene) << scene.error().message;
   step::Model model = build_model(*scene).value();
-  EXPECT_EQ(model.liquid->description.max_iterations, 3);
-  model.liquid->description.tolerance = 1e-30;
+  EXPECT_EQ(kinds::liquid(model).description.max_iterations, 3);
+  kinds::liquid(model).description.tolerance = 1e-30;
   const step::StepReport report = step::Simulation(model).advance();
-  ASSERT_TRUE(report.liquid);
-  EXPECT_FALSE(report.liquid->converged);
-  EXPECT_LE(report.liquid->iterations, 3L * report.liquid->substeps);
+  ASSERT_EQ(report.islands.size(), 1U);
+  EXPECT_FALSE(report.islands[0].solve.converged());
+  EXPECT_LE(report.islands[0].solve.iterations, 3 * report.bodies.at(0).count("substeps"));
 }
 
 TEST(UsedKeys, StressIsDrawnByItsVonMisesValue) {

@@ -1,6 +1,6 @@
 // The step loop: what is committed, what a step that fails or is broken off leaves alone, what reports say.
 #include <lope/geometry/topology.h>
-#include <lope/step/loads.h>
+#include <lope/matter/loads.h>
 
 #include <numeric>
 
@@ -34,7 +34,7 @@ Model blocks(int count) {
   Model model;
   model.step = 0.02;
   for (int b = 0; b < count; ++b) {
-    SolidBody& block = model.solids.emplace_back(solid(box({0.4, 0.4, 0.4}, {3, 3, 3}), 3, 1e5, 0.3));
+    auto& block = model.add(solid(box({0.4, 0.4, 0.4}, {3, 3, 3}), 3, 1e5, 0.3));
     block.name = fmt::format("block {}", b);
     block.touches_others = false;
     for (Vec3& p : block.mesh.vertices) p += Vec3(2.0 * b, 0, 0);
@@ -62,11 +62,11 @@ TEST(Advance, CommitsPositionsVelocitiesAndTime) {
   EXPECT_EQ(after.time, report.time);
   EXPECT_EQ(after.time, model.step);
   EXPECT_EQ(after.previous_h, model.step);
-  EXPECT_EQ(after.bodies[0].previous_x, before.bodies[0].x);
-  EXPECT_EQ(after.bodies[0].previous_v, before.bodies[0].v);
-  EXPECT_GT(verification::distance(after.bodies[0].x, before.bodies[0].x), 1e-4);
-  for (std::size_t k = 0; k < after.bodies[0].x.size(); ++k) {
-    ASSERT_NEAR(after.bodies[0].v[k], (after.bodies[0].x[k] - before.bodies[0].x[k]) / model.step, 1e-12);
+  EXPECT_EQ(after.nodes(0).previous_x, before.nodes(0).x);
+  EXPECT_EQ(after.nodes(0).previous_v, before.nodes(0).v);
+  EXPECT_GT(verification::distance(after.nodes(0).x, before.nodes(0).x), 1e-4);
+  for (std::size_t k = 0; k < after.nodes(0).x.size(); ++k) {
+    ASSERT_NEAR(after.nodes(0).v[k], (after.nodes(0).x[k] - before.nodes(0).x[k]) / model.step, 1e-12);
   }
   EXPECT_EQ(after.kept.size(), simulation.island_count());
 }
@@ -76,28 +76,28 @@ TEST(Advance, MovesArraysInsteadOfCopyingThem) {
   const Model model = held_bar();
   Simulation simulation(model);
   simulation.advance();
-  const double *x = simulation.state().bodies[0].x.data(), *v = simulation.state().bodies[0].v.data();
-  const double* anchor = simulation.state().bodies[0].anchors[0].data();
+  const double *x = simulation.state().nodes(0).x.data(), *v = simulation.state().nodes(0).v.data();
+  const double* anchor = simulation.state().nodes(0).anchors[0].data();
   simulation.advance();
-  EXPECT_EQ(simulation.state().bodies[0].previous_x.data(), x);
-  EXPECT_EQ(simulation.state().bodies[0].previous_v.data(), v);
-  EXPECT_EQ(simulation.state().bodies[0].anchors[0].data(), anchor);
+  EXPECT_EQ(simulation.state().nodes(0).previous_x.data(), x);
+  EXPECT_EQ(simulation.state().nodes(0).previous_v.data(), v);
+  EXPECT_EQ(simulation.state().nodes(0).anchors[0].data(), anchor);
 }
 
 TEST(Advance, HandlesTakeHoldWhereTheirVerticesAre) {
   const Model model = held_bar();  // the second handle begins in the fourth step
   Simulation simulation(model);
-  const auto& anchors = simulation.state().bodies[0].anchors;
+  const auto& anchors = simulation.state().nodes(0).anchors;
   for (int i = 1; i <= 5; ++i) {
-    const std::vector<double> x = simulation.state().bodies[0].x, held = anchors[1];
+    const std::vector<double> x = simulation.state().nodes(0).x, held = anchors[1];
     ASSERT_TRUE(simulation.advance().accepted);
-    EXPECT_EQ(anchors[0].size(), 3 * model.solids[0].handles[0].vertices.size());
+    EXPECT_EQ(anchors[0].size(), 3 * kinds::solid(model).handles[0].vertices.size());
     EXPECT_EQ(anchors[1].empty(), i < 4);
     if (i > 4) {
       EXPECT_EQ(anchors[1], held);
     }
     if (i != 4) continue;
-    const auto first = static_cast<std::size_t>(model.solids[0].handles[1].vertices[0]);
+    const auto first = static_cast<std::size_t>(kinds::solid(model).handles[1].vertices[0]);
     for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(anchors[1][c], x[3 * first + c]);
   }
 }
@@ -112,18 +112,18 @@ TEST(Advance, ChangingTheStepRestartsBdf2) {
     ASSERT_TRUE(other.restore(std::move(same)));
     one.advance(h);
     other.advance(h);
-    expect_same(one.state().bodies[0], other.state().bodies[0]);
+    expect_same(one.state().nodes(0), other.state().nodes(0));
   }
   State same = one.state();
   ASSERT_TRUE(other.restore(std::move(same)));
   one.advance(0.01);
   other.advance(0.01);
-  EXPECT_GT(verification::distance(one.state().bodies[0].x, other.state().bodies[0].x), 1e-6);
+  EXPECT_GT(verification::distance(one.state().nodes(0).x, other.state().nodes(0).x), 1e-6);
 }
 
 TEST(Failure, EndsTheStepAtOnceAndNamesTheIsland) {
   Model model = blocks(4);
-  model.liquid = water_and_bar().liquid;
+  model.add(liquid(water_and_bar()));
   Simulation simulation(model);
   ASSERT_EQ(simulation.island_count(), 4u);
   simulation.advance();
@@ -134,10 +134,9 @@ TEST(Failure, EndsTheStepAtOnceAndNamesTheIsland) {
   EXPECT_FALSE(report.accepted);
   EXPECT_FALSE(report.interrupted);
   EXPECT_FALSE(report.converged());
-  ASSERT_EQ(report.islands.size(), 3u) << "islands after the one that failed were solved";
+  ASSERT_EQ(report.islands.size(), 3u) << "islands after the one that failed, or the liquid, were solved";
   EXPECT_EQ(report.culprit(), &report.islands[2]);
   EXPECT_EQ(report.culprit()->bodies, std::vector<std::size_t>{2});
-  EXPECT_FALSE(report.liquid) << "the liquid was moved on";
   EXPECT_TRUE(report.bodies.empty());
   expect_same(simulation.state(), before);
 }
@@ -171,14 +170,14 @@ TEST(Failure, IslandsThatDidNotConvergeAreAccepted) {
 
 TEST(StopRequest, BreaksTheStepOffBetweenIterations) {
   Model model = blocks(3);
-  for (SolidBody& body : model.solids) {
+  for (SolidBody& body : each<SolidBody>(model.bodies)) {
     body.handles = {{.vertices = {0, 1, 2, 3}, .motion = sliding({2, 1, 0})}};
   }
   Simulation simulation(model);
   simulation.advance();
   const State before = simulation.state();
   int iterations = 0, islands = 0;
-  simulation.set_observer([&](const optimize::Iteration& iteration, std::span<const double>) {
+  simulation.set_observer([&](std::size_t, const optimize::Iteration& iteration, std::span<const double>) {
     ++iterations;
     islands += iteration.number == 0;
   });
@@ -254,21 +253,23 @@ TEST(Restore, RefusesWhatDoesNotFitAndKeepsTheState) {
     return restored ? std::string("accepted") : restored.error().message;
   };
   EXPECT_EQ(refusal([](State& s) { s.bodies.pop_back(); }), "the saved state has 0 bodies, the scene 1");
-  EXPECT_EQ(refusal([](State& s) { s.bodies[0].v.resize(6); }),
+  EXPECT_EQ(refusal([](State& s) { nodes(s).v.resize(6); }),
             "body 'body' has 2 vertices in the saved state, not the scene's 54");
-  EXPECT_EQ(refusal([](State& s) { s.bodies[0].anchors.pop_back(); }),
+  EXPECT_EQ(refusal([](State& s) { nodes(s).anchors.pop_back(); }),
             "body 'body' has 1 handles in the saved state, not the scene's 2");
-  EXPECT_EQ(refusal([](State& s) { s.bodies[0].anchors[0].resize(3); }),
+  EXPECT_EQ(refusal([](State& s) { nodes(s).anchors[0].resize(3); }),
             "handle 0 of body 'body' holds 1 vertices in the saved state, not the scene's 9");
-  EXPECT_EQ(refusal([](State& s) { s.liquid.emplace(); }),
-            "the saved state has a liquid of this scene's dimension, the scene has none");
+  EXPECT_EQ(refusal([](State& s) { s.bodies.emplace_back(matter::LiquidState()); }),
+            "the saved state has 2 bodies, the scene 1");
+  EXPECT_EQ(refusal([](State& s) { s.bodies[0] = matter::LiquidState(); }),
+            "body 'body' is another kind of matter in the saved state");
   const std::string other_model =
       "the solver's model of the bodies from 'body' on has another size in the saved state";
   const auto with_kept = [](optimize::KeptModel kept) {
     return [kept](State& s) { s.kept[0] = std::make_shared<optimize::KeptModel>(kept); };
   };
   EXPECT_EQ(refusal(with_kept({{1, 2, 3}, {}, 0, {}})), other_model);
-  EXPECT_EQ(refusal(with_kept({before.bodies[0].x, {1}, 0, {}})), other_model);
+  EXPECT_EQ(refusal(with_kept({before.nodes(0).x, {1}, 0, {}})), other_model);
 }
 
 TEST(Restore, RefusesChoicesOfNodesThatAreNotThere) {
@@ -278,11 +279,11 @@ TEST(Restore, RefusesChoicesOfNodesThatAreNotThere) {
   std::vector<double> choices(19, 0.0);
   for (const double node : {-1.0, 64.0, std::nan("")}) {
     choices[0] = node;
-    state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices, 0, {}});
+    state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.nodes(0).x, choices, 0, {}});
     EXPECT_FALSE(simulation.restore(state)) << node;
   }
   choices[0] = 63;
-  state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.bodies[0].x, choices, 0, {}});
+  state.kept[0] = std::make_shared<optimize::KeptModel>(optimize::KeptModel{state.nodes(0).x, choices, 0, {}});
   EXPECT_TRUE(simulation.restore(state));
 }
 
@@ -303,7 +304,8 @@ TEST(Reports, EnergyAndMomentumAreThoseOfTheState) {
   Model model = blocks(2);
   model.gravity = Vec3(0, -10, 0);
   model.step = 0.1;
-  model.solids[1].initial_velocities.assign(model.solids[1].mesh.vertices.size(), Vec3(3, 0, 0));
+  SolidBody& thrown = kinds::solid(model, 1);
+  thrown.initial_velocities.assign(thrown.mesh.vertices.size(), Vec3(3, 0, 0));
   verification::solve_tightly(model);
   Simulation simulation(model);
   const StepReport report = simulation.advance();
@@ -311,11 +313,11 @@ TEST(Reports, EnergyAndMomentumAreThoseOfTheState) {
   ASSERT_EQ(report.bodies.size(), 2u);
   for (std::size_t b = 0; b < 2; ++b) {
     const double along = b == 0 ? 0 : 3;
-    const BodyReport& body = report.bodies[b];
-    EXPECT_EQ(body.name, model.solids[b].name);
+    const matter::BodyReport& body = report.bodies[b];
+    EXPECT_EQ(body.name, model.bodies[b]->name);
     EXPECT_EQ(body.island, b);
     EXPECT_EQ(report.islands[b].bodies, std::vector<std::size_t>{b});
-    EXPECT_EQ(body.inverted_elements, 0);
+    EXPECT_EQ(body.count("inverted_elements"), 0);
     // Backward Euler: v = g h, x = g h².
     EXPECT_NEAR((body.momentum - mass * Vec3(along, -1, 0)).norm(), 0, 1e-8);
     EXPECT_NEAR(body.energy.kinetic, 0.5 * mass * (along * along + 1), 1e-7);
@@ -323,13 +325,13 @@ TEST(Reports, EnergyAndMomentumAreThoseOfTheState) {
     EXPECT_NEAR(body.energy.elastic, 0, 1e-9);
     EXPECT_NEAR(body.energy.total(), simulation.energies(b).total(), 1e-12);
     const double arm = 2.0 * static_cast<double>(b) + 0.1 * along;  // of the centre: x; it is at y = −0.1
-    EXPECT_NEAR(body.angular_momentum[2], mass * (arm * -1 - -0.1 * along), 1e-7);
+    EXPECT_NEAR(body.angular_momentum.value()[2], mass * (arm * -1 - -0.1 * along), 1e-7);
   }
 }
 
 TEST(Reports, BodiesThatMayTouchShareAnIsland) {
   Model model = blocks(4);
-  model.solids[1].touches_others = model.solids[3].touches_others = true;
+  kinds::solid(model, 1).touches_others = kinds::solid(model, 3).touches_others = true;
   Simulation simulation(model);
   ASSERT_EQ(simulation.island_count(), 3u);
   EXPECT_EQ(simulation.bodies_of(0), std::vector<std::size_t>{0});
@@ -346,9 +348,10 @@ TEST(Contact, BodiesTouchEachOtherUnlessTheySayNo) {
   for (const bool touch : {true, false}) {
     Model model = blocks(2);
     model.step = 1.0 / 48;
-    for (SolidBody& block : model.solids) block.touches_others = touch;
-    for (Vec3& p : model.solids[1].mesh.vertices) p += Vec3(-1.95, 0.45, 0.03);
-    model.solids[0].handles = {{.vertices = geometry::boundary_vertices(model.solids[0].mesh), .motion = {}}};
+    for (SolidBody& block : each<SolidBody>(model.bodies)) block.touches_others = touch;
+    for (Vec3& p : kinds::solid(model, 1).mesh.vertices) p += Vec3(-1.95, 0.45, 0.03);
+    SolidBody& lower = kinds::solid(model);
+    lower.handles = {{.vertices = geometry::boundary_vertices(lower.mesh), .motion = {}}};
     Simulation simulation(model);
     ASSERT_EQ(simulation.island_count(), touch ? 1u : 2u);
     int pairs = 0;
@@ -358,7 +361,7 @@ TEST(Contact, BodiesTouchEachOtherUnlessTheySayNo) {
       pairs += report.islands.front().contact.body_pairs;
     }
     double height = 0;
-    const std::vector<double>& x = simulation.state().bodies[1].x;
+    const std::vector<double>& x = simulation.state().nodes(1).x;
     for (std::size_t k = 1; k < x.size(); k += 3) height += 3 * x[k] / static_cast<double>(x.size());
     if (touch) {
       EXPECT_NEAR(height, 0.4, 0.05);
@@ -372,7 +375,7 @@ TEST(Contact, BodiesTouchEachOtherUnlessTheySayNo) {
 // What touches others need not touch itself.
 TEST(Contact, ABodyAloneHasNoContactWithItselfByDefault) {
   Model model = blocks(1);
-  model.solids[0].touches_others = true;
+  kinds::solid(model).touches_others = true;
   Simulation simulation(model);
   EXPECT_TRUE(simulation.advance().islands.front().contact.obstacle_force.empty());
   EXPECT_EQ(simulation.island_count(), 1u);
@@ -404,28 +407,33 @@ TEST(Reports, ContactForcesAreThoseThatStopTheBody) {
   }
 }
 
-// The stopping test is made with the normal forces of the very point: a step that is solved more tightly ends at the same
-// place, and no further minimisations are needed to get there.
+// The stopping test is made with the normal forces of the very point: no further minimisations are needed, and a step that
+// is solved a hundred times as tightly ends within three accuracies of the same place (where it needs further ones, it
+// keeps partners and constraints, and may end at another solution).
 TEST(Friction, SettlesWhileTheStepIsSolved) {
+  int compared = 0;
   for (const ContactKind contact : {ContactKind::Constraint, ContactKind::Penalty}) {
     Model model = thrown_block(contact);
     model.obstacles[1].shape = ground(-100);  // out of reach
-    Model tight = model;
-    verification::solve_tightly(tight);
-    Simulation simulation(model), reference(tight);
     const double accuracy = 1e-4 * 0.6;
+    Model tight = model;
+    tight.solver.stopping = {optimize::StoppingTest::Displacement, 0.01 * accuracy};
+    Simulation simulation(model), reference(tight);
     double rubbed = 0;
     for (int i = 0; i < 12; ++i) {
       ASSERT_TRUE(reference.restore(simulation.state()));
-      const StepReport report = simulation.advance();
+      const StepReport report = simulation.advance(), careful = reference.advance();
       ASSERT_TRUE(report.converged()) << i << ": " << report.islands[0].solve.reason;
-      ASSERT_TRUE(reference.advance().converged()) << i;
-      EXPECT_LE(report.islands[0].contact.rounds, 2) << i;
-      EXPECT_LE(verification::distance(simulation.state().bodies[0].x, reference.state().bodies[0].x), accuracy) << i;
+      ASSERT_TRUE(careful.converged()) << i << ": " << careful.islands[0].solve.reason;
+      EXPECT_EQ(report.islands[0].contact.rounds, 1) << i;
       rubbed += report.islands[0].contact.friction_loss;
+      if (careful.islands[0].contact.rounds > 1) continue;
+      ++compared;
+      EXPECT_LE(verification::distance(simulation.state().nodes(0).x, reference.state().nodes(0).x), 3 * accuracy) << i;
     }
     EXPECT_GT(rubbed, 0);
   }
+  EXPECT_GE(compared, 18);
 }
 
 // A bar that falls, with a handle at its left end.
@@ -433,8 +441,8 @@ Model held_hammer(const geometry::Motion& motion) {
   Model model;
   model.step = 1.0 / 24;
   model.scheme = Scheme::Trapezoid;
-  model.solids = {solid(box({1, 0.1, 0.1}, {11, 2, 2}), 3, 1e6)};
-  SolidBody& bar = model.solids[0];
+  model.bodies = {solid(box({1, 0.1, 0.1}, {11, 2, 2}), 3, 1e6)};
+  SolidBody& bar = kinds::solid(model, 0);
   Handle end;
   end.vertices = vertices_left_of(bar.mesh, -0.49);
   end.motion = motion;
@@ -464,8 +472,8 @@ TEST(FallsBack, NotForTheWorkOfHandlesAndLoads) {
     Model model;
     model.step = 1.0 / 24;
     model.scheme = Scheme::Trapezoid;
-    model.solids = {solid(box({0.5, 0.5, 0.5}, {4, 4, 4}), 3, 1e6)};
-    SolidBody& block = model.solids[0];
+    model.bodies = {solid(box({0.5, 0.5, 0.5}, {4, 4, 4}), 3, 1e6)};
+    SolidBody& block = kinds::solid(model, 0);
     model.obstacles = {obstacle(ground(-0.3), ContactKind::Constraint, 0)};
     if (pressed) {
       Handle top;
@@ -475,10 +483,10 @@ TEST(FallsBack, NotForTheWorkOfHandlesAndLoads) {
       top.motion = sliding({0, -0.3, 0});
       block.handles = {top};
     } else {
-      Load lift;
+      matter::Load lift;
       lift.vertices = geometry::boundary_vertices(block.mesh);
       lift.force = Vec3(0, 3 * 9.81 * 125, 0);
-      spread(block, lift);
+      matter::spread(block.mesh.vertices, matter::surface_faces(block), lift);
       block.loads = {lift};
     }
     Simulation simulation(model);
@@ -502,8 +510,8 @@ TEST(Fields, DisplacementsAreFromTheRestShapeAsPlaced) {
   for (const int d : {2, 3}) {
     Model model;
     model.gravity = Vec3::Zero();
-    model.solids = {solid(d == 3 ? box({1, 1, 1}, {3, 3, 3}) : verification::rectangle({1, 1}, {3, 3}), d, 1e5)};
-    SolidBody& body = model.solids[0];
+    model.bodies = {solid(d == 3 ? box({1, 1, 1}, {3, 3, 3}) : verification::rectangle({1, 1}, {3, 3}), d, 1e5)};
+    SolidBody& body = kinds::solid(model, 0);
     const Vec3 placed(3, 4, d == 3 ? 5 : 0), shift(0.1, 0.2, d == 3 ? 0.3 : 0), velocity(1, -2, d == 3 ? 3 : 0);
     for (Vec3& p : body.mesh.vertices) p += placed;
     for (const Vec3& p : body.mesh.vertices) body.initial_positions.push_back(p + shift);
@@ -541,7 +549,7 @@ TEST(Fields, OnlyWhatIsWantedIsComputed) {
   ASSERT_EQ(fields.size(), 2U);
   EXPECT_EQ(fields[0].name, "stress");
   EXPECT_EQ(fields[0].components, 6);
-  EXPECT_EQ(fields[0].values.size(), 6 * model.solids[0].mesh.tetrahedra.size());
+  EXPECT_EQ(fields[0].values.size(), 6 * kinds::solid(model, 0).mesh.tetrahedra.size());
   EXPECT_EQ(fields[1].name, "speed");
   for (const matter::Field& field : simulation.fields(0))
     EXPECT_NE(std::find(asked.begin(), asked.end(), field.name), asked.end()) << field.name;
@@ -551,7 +559,7 @@ TEST(Fields, OnlyWhatIsWantedIsComputed) {
 Model shaken_bar(Scheme scheme) {
   Model model = held_bar();
   model.scheme = scheme;
-  SolidBody& bar = model.solids[0];
+  SolidBody& bar = kinds::solid(model, 0);
   bar.handles.resize(1);
   bar.handles[0].end = std::numeric_limits<double>::infinity();
   bar.mass_damping = 3;
@@ -564,17 +572,18 @@ constexpr double bar_mass = 1000 * 1 * 0.3 * 0.3;
 
 TEST(HandleForces, WithDampingMakeTheRateOfChangeOfMomentum) {
   Model model = shaken_bar(Scheme::BackwardEuler);
-  model.solids[0].handles[0].motion.displacement = {
+  kinds::solid(model, 0).handles[0].motion.displacement = {
       {0, 0.1, 0.2, 0.3}, {Vec3::Zero(), Vec3(0.1, 0, 0), Vec3(0, 0.1, 0.1), Vec3::Zero()}, geometry::AfterLastKey::Hold};
-  const SolidBody& bar = model.solids[0];
+  const SolidBody& bar = kinds::solid(model, 0);
   Simulation simulation(model);
   Vec3 before = Vec3::Zero();
   for (int step = 0; step < 20; ++step) {
     const StepReport report = simulation.advance();
     ASSERT_TRUE(report.converged());
-    ASSERT_EQ(report.bodies[0].handles.size(), 1U);
+    ASSERT_TRUE(report.bodies[0].find<Vec3>("handles/0/force"));
+    EXPECT_FALSE(report.bodies[0].find<Vec3>("handles/1/force"));
     const Vec3 momentum = report.bodies[0].momentum;
-    const Vec3 forces = report.bodies[0].handles[0].force + bar_mass * model.gravity - bar.mass_damping * momentum;
+    const Vec3 forces = *report.bodies[0].find<Vec3>("handles/0/force") + bar_mass * model.gravity - bar.mass_damping * momentum;
     EXPECT_LT((forces - (momentum - before) / model.step).norm(), 1e-6 * bar_mass) << "step " << step;
     before = momentum;
   }
@@ -585,14 +594,14 @@ TEST(HandleForces, PullADampedBodySteadilyInEveryScheme) {
     Model model = shaken_bar(scheme);
     model.gravity = Vec3::Zero();
     model.dissipation = 0.2;
-    model.solids[0].stiffness_damping = 0.05;
-    model.solids[0].handles[0].motion = sliding({2, 0, 0});
-    const Vec3 expected = model.solids[0].mass_damping * bar_mass * Vec3(2, 0, 0);
+    kinds::solid(model, 0).stiffness_damping = 0.05;
+    kinds::solid(model, 0).handles[0].motion = sliding({2, 0, 0});
+    const Vec3 expected = kinds::solid(model, 0).mass_damping * bar_mass * Vec3(2, 0, 0);
     Simulation simulation(model);
     StepReport report;
     for (int step = 0; step < 150; ++step) report = simulation.advance();
-    EXPECT_LT((report.bodies[0].handles[0].force - expected).norm(), 1e-3 * expected.norm())
-        << report.bodies[0].handles[0].force.transpose() << ", not " << expected.transpose();
+    EXPECT_LT((*report.bodies[0].find<Vec3>("handles/0/force") - expected).norm(), 1e-3 * expected.norm())
+        << report.bodies[0].find<Vec3>("handles/0/force")->transpose() << ", not " << expected.transpose();
   }
 }
 
@@ -630,12 +639,12 @@ TEST(Fields, TheLiquidsGridIsThatOfTheState) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(simulation.advance().accepted);
   const State early = simulation.state();
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(simulation.advance().accepted);
-  const matter::liquid::GridFields late = simulation.liquid_fields();
+  const matter::liquid::GridFields late = kinds::liquid_grid(simulation);
   Simulation fresh(model);
   ASSERT_TRUE(fresh.restore(early));
   ASSERT_TRUE(simulation.restore(early));
-  const matter::liquid::GridFields now = simulation.liquid_fields();
-  expect_same(now, fresh.liquid_fields());
+  const matter::liquid::GridFields now = kinds::liquid_grid(simulation);
+  expect_same(now, kinds::liquid_grid(fresh));
   EXPECT_NE(now.velocity, late.velocity);
   EXPECT_GT(*std::max_element(now.pressure.begin(), now.pressure.end()), 1000)
       << "what the state remembers, in pascals";
@@ -646,7 +655,7 @@ TEST(Fields, TheLiquidsGridIsThatOfTheState) {
   script(simulation, {Outcome::Failed});
   ASSERT_FALSE(simulation.advance().accepted);
   ASSERT_TRUE(fresh.restore(next));
-  expect_same(simulation.liquid_fields(), fresh.liquid_fields());
+  expect_same(kinds::liquid_grid(simulation), kinds::liquid_grid(fresh));
 }
 
 }  // namespace

@@ -42,13 +42,13 @@ bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
 ObstacleConstraints::ObstacleConstraints(int dimension, std::size_t nodes, double touching)
     : dimension_(dimension), nodes_(nodes), touching_(touching), active_of_node_(nodes, -1) {}
 
-void ObstacleConstraints::begin_step(std::span<const Obstacle> obstacles,
+void ObstacleConstraints::begin_step(std::span<const PlacedObstacle> obstacles,
                                      std::span<const std::uint8_t> fixed) {
   assert(fixed.size() == nodes_);
   obstacles_ = obstacles;
   fixed_ = fixed;
   bounds_.clear();
-  for (const Obstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
+  for (const PlacedObstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
   cautious_ = false;
   clear();
 }

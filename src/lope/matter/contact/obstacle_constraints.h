@@ -48,7 +48,7 @@ class ObstacleConstraints {
   ObstacleConstraints(int dimension, std::size_t nodes, double touching);
 
   // `fixed` nodes are left alone. Nothing is active at first. Both spans live as long as the step.
-  void begin_step(std::span<const Obstacle> obstacles, std::span<const std::uint8_t> fixed);
+  void begin_step(std::span<const PlacedObstacle> obstacles, std::span<const std::uint8_t> fixed);
   bool any() const { return !obstacles_.empty(); }
 
   // Active pairs are from now on released with caution, until the next step. False: there are none, or it is
@@ -113,7 +113,7 @@ class ObstacleConstraints {
   int dimension_;
   std::size_t nodes_;
   double touching_;
-  std::span<const Obstacle> obstacles_;
+  std::span<const PlacedObstacle> obstacles_;
   std::span<const std::uint8_t> fixed_;
   std::vector<geometry::Bounds> bounds_;  // per obstacle
   std::vector<ActiveNode> active_;

@@ -33,7 +33,7 @@ ObstaclePenalty::ObstaclePenalty(int dimension, std::vector<double> stiffness)
   point_.resize(stiffness_.size() * static_cast<std::size_t>(dimension));
 }
 
-void ObstaclePenalty::begin_step(std::span<const Obstacle> obstacles, std::span<const std::uint8_t> fixed) {
+void ObstaclePenalty::begin_step(std::span<const PlacedObstacle> obstacles, std::span<const std::uint8_t> fixed) {
   assert(fixed.size() == stiffness_.size());
   obstacles_ = obstacles;
   fixed_ = fixed;
@@ -54,7 +54,7 @@ void ObstaclePenalty::detect() {
       if (fixed_[i]) continue;
       const Vec3 x = node(point_, i, dimension_);
       for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-        const Obstacle& obstacle = obstacles_[b];
+        const PlacedObstacle& obstacle = obstacles_[b];
         if (!(obstacle.shape->value(x) < 0)) continue;
         const double k = obstacle.stiffness > 0 ? obstacle.stiffness : stiffness_[i];
         parts[begin / grain].push_back(

@@ -27,7 +27,7 @@ class ObstaclePenalty final : public ContactTerm {
   ObstaclePenalty(int dimension, std::vector<double> stiffness);
 
   // `fixed` nodes are left alone. Both spans live as long as the step.
-  void begin_step(std::span<const Obstacle> obstacles, std::span<const std::uint8_t> fixed);
+  void begin_step(std::span<const PlacedObstacle> obstacles, std::span<const std::uint8_t> fixed);
 
   void move_to(std::span<const double> x) override;
   double value() override;
@@ -52,7 +52,7 @@ class ObstaclePenalty final : public ContactTerm {
 
   int dimension_;
   std::vector<double> stiffness_;
-  std::span<const Obstacle> obstacles_;
+  std::span<const PlacedObstacle> obstacles_;
   std::span<const std::uint8_t> fixed_;
   std::vector<double> point_;
   bool detected_ = false;

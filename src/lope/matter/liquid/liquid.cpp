@@ -111,13 +111,18 @@ class Solver final : public Liquid {
     return state;
   }
 
-  Report advance(State& state, double time, double h) override {
+  Report advance(State& state, double time, double h, const std::function<bool()>& stop_requested) override {
     const Stopwatch watch;
     Report report;
     report.accepted = report.converged = true;
     auto& particles = std::get<Particles<Dim>>(state.particles);
     double done = 0;
     while (report.accepted && done < h * (1 - 1e-9)) {
+      if (stop_requested && stop_requested()) {
+        reject(report, "interrupted");
+        report.interrupted = true;
+        break;
+      }
       const double left = h - done;
       const double fastest = expected_speed(particles, time + done, left);
       const double pieces = std::ceil(left * fastest / (description_.cfl * description_.dx) - 1e-9);

@@ -119,7 +119,8 @@ struct Squeeze {
 };
 
 struct Report {
-  bool accepted = false;   // false: the pressure solve failed outright, or numbers stopped being finite
+  bool accepted = false;   // false: the pressure solve failed outright, numbers stopped being finite, or interrupted
+  bool interrupted = false;
   bool converged = false;  // every pressure solve reached its tolerance, and no liquid was squeezed
   std::string reason;      // why not
   int substeps = 0;
@@ -170,8 +171,8 @@ class Liquid {
   // The state at time 0. `covered`: particles that the sources would have had where solids are.
   virtual State start(std::size_t* covered = nullptr) const = 0;
   // One step of length h from `time`; the state is changed even if the report says that the step is not
-  // accepted.
-  virtual Report advance(State& state, double time, double h) = 0;
+  // accepted. `stop_requested`, if there is one, is asked before every substep.
+  virtual Report advance(State& state, double time, double h, const std::function<bool()>& stop_requested = {}) = 0;
   // Of the last step that this object has taken, which led to the given state; before the first and after
   // forget(), those of the state itself, with the pressure that it remembers.
   virtual GridFields fields(const State& state, double time) = 0;

@@ -17,7 +17,7 @@ namespace {
 
 using optimize::HessianKind;
 
-Obstacle at_rest(Expected<geometry::LevelSetPtr> shape) {
+PlacedObstacle at_rest(Expected<geometry::LevelSetPtr> shape) {
   return {.shape = shape.value(), .before = {}, .after = {}};
 }
 
@@ -55,7 +55,7 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
 
 struct Case {
   const char* name;
-  Obstacle obstacle;
+  PlacedObstacle obstacle;
 };
 
 // Obstacles that the block, pulled down and sideways, is pressed against.
@@ -82,11 +82,11 @@ INSTANTIATE_TEST_SUITE_P(All, Constraints, testing::ValuesIn(obstacles()),
 // The block after the projection of a shaken position, with the active set registered.
 struct Pressed {
   Block block{Vec3(0.02, -0.3, -0.05)};
-  std::vector<Obstacle> obstacles;
+  std::vector<PlacedObstacle> obstacles;
   IslandObjective island{{block.objective.get()}};
   std::vector<double> x;
 
-  explicit Pressed(const Obstacle& obstacle) : obstacles{obstacle} {
+  explicit Pressed(const PlacedObstacle& obstacle) : obstacles{obstacle} {
     island.begin_step(obstacles);
     std::mt19937 random(5);
     std::uniform_real_distribution<double> shake(-0.02, 0.02);
@@ -192,11 +192,11 @@ TEST_P(Constraints, AssembledAndMatrixFreeProductsAgreeAndTheProjectedOneIsPosit
 
 // What is pressed stays, what is pulled away is let go.
 TEST(ConstraintSet, ReleasesNodesThatPullAway) {
-  const Obstacle ground = at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, -0.5, 0), Vec3::UnitY()}));
+  const PlacedObstacle ground = at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, -0.5, 0), Vec3::UnitY()}));
   for (const double pull : {-0.2, 0.2}) {
     Block block(Vec3(0, pull, 0));
     IslandObjective island({block.objective.get()});
-    const std::vector<Obstacle> obstacles{ground};
+    const std::vector<PlacedObstacle> obstacles{ground};
     island.begin_step(obstacles);
     island.move_to(block.start);
     island.begin_iteration();
@@ -209,7 +209,7 @@ TEST(ConstraintSet, ReleasesNodesThatPullAway) {
 TEST(ConstraintSet, HoldsANodeInACorner) {
   Block block(Vec3(-0.3, -0.3, -0.3));
   IslandObjective island({block.objective.get()});
-  std::vector<Obstacle> obstacles(1);
+  std::vector<PlacedObstacle> obstacles(1);
   obstacles[0].shape =
       geometry::complement_of(geometry::level_set(geometry::Box{Vec3(0.5, 0.5, 0.5), Vec3(2, 2, 2)}).value());
   island.begin_step(obstacles);
@@ -230,7 +230,7 @@ TEST(ConstraintSet, HoldsANodeInACorner) {
 TEST(ConstraintSet, LetsNodesSlideOffAnEdge) {
   Block block(Vec3(0, -0.2, 0));
   IslandObjective island({block.objective.get()});
-  const std::vector<Obstacle> obstacles{
+  const std::vector<PlacedObstacle> obstacles{
       at_rest(geometry::level_set(geometry::Box{Vec3(0, -1, 0), Vec3(1.2, 1, 1.2)}))};
   island.begin_step(obstacles);
   island.move_to(block.start);
@@ -247,7 +247,7 @@ TEST(Penalty, DerivativesAgreeWithFiniteDifferences) {
   Block block(Vec3::Zero());
   const std::size_t n = block.start.size();
   ObstaclePenalty penalty(3, std::vector<double>(n / 3, 5e4));
-  std::vector<Obstacle> obstacles{
+  std::vector<PlacedObstacle> obstacles{
       at_rest(geometry::level_set(geometry::Sphere{Vec3(0.2, -0.9, 0.1), 0.7})),
       at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, 0, -0.4), Vec3(0, 0.3, 1)}))};
   obstacles[1].stiffness = 2e4;

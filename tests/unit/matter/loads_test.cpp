@@ -1,10 +1,10 @@
 // Loads add up to what they say.
 #include <lope/geometry/shapes.h>
-#include <lope/step/loads.h>
+#include <lope/matter/solid/solid.h>
 
 #include <gtest/gtest.h>
 
-namespace lope::step {
+namespace lope::matter {
 namespace {
 
 SolidBody cube() {
@@ -22,7 +22,7 @@ struct Sum {
 Sum act(const SolidBody& body, double time = 0) {
   std::vector<double> x, f(3 * body.mesh.vertices.size(), 0.0);
   for (const Vec3& p : body.mesh.vertices) x.insert(x.end(), p.data(), p.data() + 3);
-  add_loads(body, x, time, f);
+  add_loads(body.loads, body.dimension, x, time, f);
   Sum sum;
   for (std::size_t i = 0; i < body.mesh.vertices.size(); ++i) {
     const Vec3 force(f[3 * i], f[3 * i + 1], f[3 * i + 2]);
@@ -37,7 +37,7 @@ Load on(const SolidBody& body, const auto& chosen) {
   for (std::size_t i = 0; i < body.mesh.vertices.size(); ++i) {
     if (chosen(body.mesh.vertices[i])) load.vertices.push_back(static_cast<int>(i));
   }
-  spread(body, load);
+  spread(body.mesh.vertices, surface_faces(body), load);
   return load;
 }
 
@@ -87,10 +87,10 @@ TEST(Loads, AFewVerticesWithoutASurfaceShareAForceEvenly) {
   SolidBody body = cube();
   Load load;
   load.vertices = {0, 1};
-  spread(body, load);
+  spread(body.mesh.vertices, surface_faces(body), load);
   EXPECT_TRUE(load.faces.empty());
   EXPECT_EQ(load.share, (std::vector<double>{0.5, 0.5}));
 }
 
 }  // namespace
-}  // namespace lope::step
+}  // namespace lope::matter

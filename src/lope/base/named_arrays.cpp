@@ -1,9 +1,9 @@
-#include <lope/io/named_arrays.h>
+#include <lope/base/named_arrays.h>
 
 #include <limits>
 #include <set>
 
-namespace lope::io {
+namespace lope {
 namespace {
 constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
 }
@@ -20,6 +20,16 @@ void NamedArrays::add(std::string name, ArrayData data) {
 
 void NamedArrays::add(std::string name, std::vector<std::size_t> shape, ArrayData data) {
   arrays.push_back({std::move(name), std::move(shape), std::move(data)});
+}
+
+void NamedArrays::add(const std::string& prefix, const std::vector<ArrayView>& views) {
+  for (const ArrayView& array : views) {
+    std::visit(
+        [&]<class T>(std::span<const T> values) {
+          add(prefix + array.name, array.shape, std::vector<T>(values.begin(), values.end()));
+        },
+        array.values);
+  }
 }
 
 const NamedArray* NamedArrays::find(std::string_view name) const {
@@ -76,4 +86,4 @@ Expected<void> check_arrays(const NamedArrays& arrays) {
   return {};
 }
 
-}  // namespace lope::io
+}  // namespace lope

@@ -1,17 +1,17 @@
 // The schemes on their own: exact on the motions they are built for, linear in h where they must be.
-#include <lope/step/time_scheme.h>
+#include <lope/matter/time_scheme.h>
 
 #include <gtest/gtest.h>
 
-namespace lope::step {
+namespace lope::matter {
 namespace {
 
 constexpr double h = 0.1;
 constexpr std::array<double, 2> gravity = {0.0, -10.0};
 
 // One node in the plane with x(t), x′(t) and x″ at times 0 and −h.
-BodyState body_on(const auto& x, const auto& v, const auto& a) {
-  BodyState body;
+NodalMotion body_on(const auto& x, const auto& v, const auto& a) {
+  NodalMotion body;
   for (int c = 0; c < 2; ++c) {
     body.x.push_back(x(0.0, c));
     body.v.push_back(v(0.0, c));
@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(All, Schemes,
 
 // Without forces a node goes on straight, and its velocity stays.
 TEST_P(Schemes, FreeMotionIsStraight) {
-  const BodyState body = body_on([](double t, int c) { return 1 + c + (3 - c) * t; },
+  const NodalMotion body = body_on([](double t, int c) { return 1 + c + (3 - c) * t; },
                                  [](double, int c) { return 3.0 - c; }, [](int) { return 0.0; });
   SchemeTerms terms;
   scheme_terms(GetParam(), h, body, body.a, std::array{0.0, 0.0}, terms);
@@ -45,7 +45,7 @@ TEST_P(Schemes, FreeMotionIsStraight) {
 TEST_P(Schemes, FallsUnderGravity) {
   const auto x = [](double t, int c) { return 0.5 * gravity[static_cast<std::size_t>(c)] * t * t + 2 * t; };
   const auto v = [](double t, int c) { return gravity[static_cast<std::size_t>(c)] * t + 2; };
-  const BodyState body = body_on(x, v, [](int c) { return gravity[static_cast<std::size_t>(c)]; });
+  const NodalMotion body = body_on(x, v, [](int c) { return gravity[static_cast<std::size_t>(c)]; });
   SchemeTerms terms;
   scheme_terms(GetParam(), h, body, body.a, gravity, terms);
   StepEnd end;
@@ -61,7 +61,7 @@ TEST_P(Schemes, FallsUnderGravity) {
 
 // The weight of inertia is 1/(c h²), that of damping the factor of x in the new velocity.
 TEST_P(Schemes, WeightsFollowTheTable) {
-  const BodyState body =
+  const NodalMotion body =
       body_on([](double t, int) { return t; }, [](double, int) { return 1.0; }, [](int) { return 0.0; });
   SchemeTerms terms;
   scheme_terms(GetParam(), h, body, body.a, gravity, terms);
@@ -79,7 +79,7 @@ TEST_P(Schemes, WeightsFollowTheTable) {
 }
 
 TEST_P(Schemes, ScriptedNodesGetTheirMeanVelocity) {
-  const BodyState body = body_on([](double, int c) { return 1.0 + c; }, [](double, int) { return 7.0; },
+  const NodalMotion body = body_on([](double, int c) { return 1.0 + c; }, [](double, int) { return 7.0; },
                                  [](int) { return 5.0; });
   SchemeTerms terms;
   scheme_terms(GetParam(), h, body, body.a, gravity, terms);
@@ -93,7 +93,7 @@ TEST_P(Schemes, ScriptedNodesGetTheirMeanVelocity) {
 
 // A released node begins with other accelerations than the state's.
 TEST(SchemeTerms, OnlyTheTrapezoidReadsAccelerations) {
-  const BodyState body =
+  const NodalMotion body =
       body_on([](double t, int) { return t; }, [](double, int) { return 1.0; }, [](int) { return 4.0; });
   const std::array released = {8.0, 4.0};
   for (const Scheme scheme : {Scheme::BackwardEuler, Scheme::Bdf2, Scheme::Trapezoid}) {
@@ -114,7 +114,7 @@ TEST(EffectiveScheme, Bdf2NeedsTheStepBefore) {
 }
 
 TEST(Commit, ShiftsTheStateAndTakesItBack) {
-  BodyState body;
+  NodalMotion body;
   body.x = {1};
   body.v = {2};
   body.previous_x = {3};
@@ -137,4 +137,4 @@ TEST(Commit, ShiftsTheStateAndTakesItBack) {
 }
 
 }  // namespace
-}  // namespace lope::step
+}  // namespace lope::matter

@@ -1,11 +1,10 @@
-#include <lope/geometry/topology.h>
-#include <lope/step/loads.h>
+#include <lope/matter/loads.h>
 
 #include <algorithm>
 
 #include <Eigen/Dense>
 
-namespace lope::step {
+namespace lope::matter {
 namespace {
 
 Vec3 node(std::span<const double> x, int i, int dimension) {
@@ -52,41 +51,32 @@ void add_torque(const Load& load, int dimension, std::span<const double> x, doub
 
 }  // namespace
 
-void add_loads(const SolidBody& body, std::span<const double> x, double time, std::span<double> force) {
-  for (const Load& load : body.loads) {
+void add_loads(std::span<const Load> loads, int dimension, std::span<const double> x, double time,
+               std::span<double> force) {
+  for (const Load& load : loads) {
     if (time < load.begin || time > load.end) continue;
     const double factor = load.factor.times.empty() ? 1 : load.factor.at(time - load.begin);
     const Vec3 total = factor * (load.force + load.total_area * load.traction);
     for (std::size_t k = 0; k < load.vertices.size(); ++k)
-      push(force, load.vertices[k], body.dimension, load.share[k] * total);
-    if (load.pressure != 0) add_pressure(load, body.dimension, x, factor, force);
-    if (!load.torque.isZero(0)) add_torque(load, body.dimension, x, factor, force);
+      push(force, load.vertices[k], dimension, load.share[k] * total);
+    if (load.pressure != 0) add_pressure(load, dimension, x, factor, force);
+    if (!load.torque.isZero(0)) add_torque(load, dimension, x, factor, force);
   }
 }
 
-bool has_following_loads(const SolidBody& body) {
-  return std::any_of(body.loads.begin(), body.loads.end(),
-                     [](const Load& load) { return load.pressure != 0 || !load.torque.isZero(0); });
-}
-
-void spread(const SolidBody& body, Load& load) {
-  std::vector<int> place(body.mesh.vertices.size(), -1);
+void spread(std::span<const Vec3> vertices, std::span<const std::array<int, 3>> surface, Load& load) {
+  std::vector<int> place(vertices.size(), -1);
   for (std::size_t k = 0; k < load.vertices.size(); ++k)
     place[static_cast<std::size_t>(load.vertices[k])] = static_cast<int>(k);
   const auto inside = [&](int i) { return i < 0 || place[static_cast<std::size_t>(i)] >= 0; };
   load.faces.clear();
-  const auto keep = [&](const std::array<int, 3>& face) {
+  for (const auto& face : surface) {
     if (std::all_of(face.begin(), face.end(), inside)) load.faces.push_back(face);
-  };
-  if (body.dimension == 3) {
-    for (const auto& t : geometry::boundary_triangles(body.mesh.tetrahedra)) keep({t[0], t[1], t[2]});
-  } else {
-    for (const auto& edge : geometry::boundary_edges(body.mesh.triangles)) keep({edge[0], edge[1], -1});
   }
   load.share.assign(load.vertices.size(), 0.0);
   load.total_area = 0;
   for (const auto& face : load.faces) {
-    const double size = area(face, [&](int i) { return body.mesh.vertices[static_cast<std::size_t>(i)]; }).norm();
+    const double size = area(face, [&](int i) { return vertices[static_cast<std::size_t>(i)]; }).norm();
     load.total_area += size;
     for (int k = 0; k < corners(face); ++k)
       load.share[static_cast<std::size_t>(place[static_cast<std::size_t>(face[static_cast<std::size_t>(k)])])] +=
@@ -99,4 +89,4 @@ void spread(const SolidBody& body, Load& load) {
   }
 }
 
-}  // namespace lope::step
+}  // namespace lope::matter

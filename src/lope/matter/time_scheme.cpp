@@ -1,6 +1,6 @@
-#include <lope/step/time_scheme.h>
+#include <lope/matter/time_scheme.h>
 
-namespace lope::step {
+namespace lope::matter {
 namespace {
 
 // The constants of a scheme; those after `w` are the trapezoid's.
@@ -32,7 +32,7 @@ Scheme effective_scheme(Scheme scheme, bool has_previous_step) {
   return scheme == Scheme::Bdf2 && !has_previous_step ? Scheme::BackwardEuler : scheme;
 }
 
-void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> a,
+void scheme_terms(Scheme scheme, double h, const NodalMotion& body, std::span<const double> a,
                   std::span<const double> gravity, SchemeTerms& terms, double dissipation) {
   const auto [c, w, alpha, beta, gamma] = constants_of(scheme, dissipation);
   const std::size_t n = body.x.size(), d = gravity.size();
@@ -72,7 +72,7 @@ void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<cons
 }
 
 void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<const std::uint8_t> scripted,
-                 const SchemeTerms& terms, const BodyState& body, std::span<const double> a, StepEnd& end) {
+                 const SchemeTerms& terms, const NodalMotion& body, std::span<const double> a, StepEnd& end) {
   const std::size_t d = x.size() / scripted.size();
   end.x.assign(x.begin(), x.end());
   end.v.assign(x.size(), 0.0);
@@ -88,7 +88,7 @@ void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<c
   }
 }
 
-void commit(BodyState& body, StepEnd& end) {
+void commit(NodalMotion& body, StepEnd& end) {
   body.previous_x.swap(body.x);
   body.previous_v.swap(body.v);
   body.x.swap(end.x);
@@ -96,7 +96,7 @@ void commit(BodyState& body, StepEnd& end) {
   body.a.swap(end.a);
 }
 
-void take_back(BodyState& body, StepEnd& end) {
+void take_back(NodalMotion& body, StepEnd& end) {
   body.a.swap(end.a);
   body.v.swap(end.v);
   body.x.swap(end.x);
@@ -104,4 +104,4 @@ void take_back(BodyState& body, StepEnd& end) {
   body.previous_x.swap(body.x);
 }
 
-}  // namespace lope::step
+}  // namespace lope::matter

@@ -24,20 +24,18 @@
 #pragma once
 
 #include <lope/math/types.h>
-#include <lope/step/model.h>
+#include <lope/matter/world.h>
 
 #include <span>
 #include <vector>
 
-namespace lope::step {
+namespace lope::matter {
 
-// Position, velocity and acceleration of one body's nodes, interleaved coordinates.
-struct BodyState {
+// Position, velocity and acceleration of nodes, interleaved coordinates.
+struct NodalMotion {
   std::vector<double> x, v;
   std::vector<double> previous_x, previous_v;  // of the step before (BDF-2)
   std::vector<double> a;                       // accelerations (trapezoid)
-  std::vector<std::vector<double>>
-      anchors;  // per handle: where its vertices were when it took hold (3 per vertex)
 };
 
 // Where a step leads.
@@ -59,17 +57,17 @@ Scheme effective_scheme(Scheme scheme, bool has_previous_step);
 // `a` are the accelerations at the beginning of the step, read by the trapezoid only: those of the state, but
 // for nodes that were released. `gravity` is f_ext/m per node (dimension entries, the same for all nodes).
 // `dissipation` is the trapezoid's δ.
-void scheme_terms(Scheme scheme, double h, const BodyState& body, std::span<const double> a,
+void scheme_terms(Scheme scheme, double h, const NodalMotion& body, std::span<const double> a,
                   std::span<const double> gravity, SchemeTerms& terms, double dissipation = 0);
 
 // The positions x with the velocities and accelerations that belong to them. Scripted nodes get their mean
 // velocity over the step.
 void finish_step(Scheme scheme, double h, std::span<const double> x, std::span<const std::uint8_t> scripted,
-                 const SchemeTerms& terms, const BodyState& body, std::span<const double> a, StepEnd& end);
+                 const SchemeTerms& terms, const NodalMotion& body, std::span<const double> a, StepEnd& end);
 
 // Makes the end of a step the state, which becomes the step before; and back. Nothing is copied: what neither
 // holds any more is in `end`.
-void commit(BodyState& body, StepEnd& end);
-void take_back(BodyState& body, StepEnd& end);
+void commit(NodalMotion& body, StepEnd& end);
+void take_back(NodalMotion& body, StepEnd& end);
 
-}  // namespace lope::step
+}  // namespace lope::matter

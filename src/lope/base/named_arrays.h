@@ -1,17 +1,18 @@
-// Named arrays: how the state of a simulation travels to and from files (frames, checkpoints) without this
-// room knowing what it is.
+// Named arrays: how the state of a simulation travels to and from files (frames, checkpoints) without these
+// knowing what it is.
 #pragma once
 
 #include <lope/base/expected.h>
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-namespace lope::io {
+namespace lope {
 
 // The types f32, f64, i32, i64 and u8 of the files.
 using ArrayData = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
@@ -27,6 +28,25 @@ struct NamedArray {
   std::size_t rows() const { return shape.empty() ? 1 : shape.front(); }
 };
 
+// An array that belongs to somebody else, for as long as that one does not change.
+struct ArrayView {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::variant<std::span<const double>, std::span<const std::int32_t>, std::span<const std::int64_t>> values;
+};
+
+// Of numbers one after another; of vectors or matrices (Eigen's of fixed size), a row for each.
+template <class T>
+ArrayView view(std::string name, const std::vector<T>& values) {
+  if constexpr (requires { T::SizeAtCompileTime; }) {
+    constexpr auto size = static_cast<std::size_t>(T::SizeAtCompileTime);
+    const double* first = values.empty() ? nullptr : values.front().data();
+    return {std::move(name), {values.size(), size}, std::span<const double>(first, values.size() * size)};
+  } else {
+    return {std::move(name), {values.size()}, std::span<const T>(values)};
+  }
+}
+
 // Arrays in the order in which they were added, and free-form text by key.
 struct NamedArrays {
   std::vector<NamedArray> arrays;
@@ -35,6 +55,9 @@ struct NamedArrays {
   // Adds an array of the shape {values.size()}, or of the given one.
   void add(std::string name, ArrayData data);
   void add(std::string name, std::vector<std::size_t> shape, ArrayData data);
+
+  // Copies of arrays, with something before their names.
+  void add(const std::string& prefix, const std::vector<ArrayView>& views);
 
   // Null if there is none of that name.
   const NamedArray* find(std::string_view name) const;
@@ -60,4 +83,4 @@ bool make_array(std::string_view type, ArrayData& data);
 // The message has no path; the writers put theirs in front.
 Expected<void> check_arrays(const NamedArrays& arrays);
 
-}  // namespace lope::io
+}  // namespace lope

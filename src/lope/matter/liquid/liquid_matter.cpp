@@ -1,0 +1,210 @@
+#include <lope/matter/liquid/liquid_matter.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lope::matter {
+namespace {
+
+template <int Dim>
+liquid::Particles<Dim> read_particles(ArrayReader& reader) {
+  liquid::Particles<Dim> particles;
+  particles.x = reader.matrices<Vec<Dim>>("x");
+  const auto count = static_cast<std::ptrdiff_t>(particles.x.size());
+  particles.v = reader.matrices<Vec<Dim>>("v", count);
+  particles.affine = reader.matrices<Mat<Dim>>("affine", count);
+  return particles;
+}
+
+int dimension_of(const liquid::State& state) { return state.particles.index() == 0 ? 2 : 3; }
+
+optimize::Outcome outcome(const liquid::Report& report) {
+  if (report.interrupted) return optimize::Outcome::Interrupted;
+  if (!report.accepted) return optimize::Outcome::Failed;
+  if (report.converged) return optimize::Outcome::Converged;
+  return report.squeeze.flux > 0 ? optimize::Outcome::Unsolvable : optimize::Outcome::IterationLimit;
+}
+
+optimize::MinimizerSummary summary_of(const liquid::Report& report) {
+  optimize::MinimizerSummary result;
+  result.outcome = outcome(report);
+  result.reason = report.reason;
+  result.iterations = static_cast<int>(report.iterations);
+  result.linear_iterations = report.inner_iterations;
+  result.measure = report.residual;
+  result.tolerance = report.tolerance;
+  for (const auto& it : report.history) {
+    optimize::Iteration& made = result.history.emplace_back();
+    made.number = it.number;
+    made.measure = it.residual;
+    made.tolerance = report.tolerance;
+    made.linear_iterations = it.inner_iterations;
+    made.seconds = it.seconds;
+  }
+  if (!result.history.empty()) result.initial_measure = result.history.front().measure;
+  result.timings.solve = report.part_seconds.pressure;
+  result.timings.total = report.seconds;
+  return result;
+}
+
+// Numbers that come back bit for bit.
+std::string exact(double value) { return fmt::format("{:.17g}", value); }
+
+// Three numbers per vector, in single precision.
+template <int Dim>
+std::vector<float> in_space(const std::vector<Vec<Dim>>& vectors) {
+  std::vector<float> result(3 * vectors.size(), 0.0F);
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    for (int a = 0; a < Dim; ++a) result[3 * i + static_cast<std::size_t>(a)] = static_cast<float>(vectors[i][a]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Matter> LiquidBody::make(const World& world) const {
+  return std::make_unique<LiquidMatter>(*this, world);
+}
+
+std::vector<ArrayView> LiquidState::arrays() const {
+  std::vector<ArrayView> result = std::visit(
+      [](const auto& particles) {
+        return std::vector<ArrayView>{view("x", particles.x), view("v", particles.v), view("affine", particles.affine)};
+      },
+      liquid.particles);
+  result.push_back({"round", {1}, std::span<const std::int64_t>(&liquid.round, 1)});
+  result.push_back(view("pressure_bricks", liquid.pressure_bricks));
+  result.push_back(view("pressure", liquid.pressure));
+  return result;
+}
+
+void LiquidState::read(ArrayReader& reader) {
+  const int dimension = dimension_of(liquid);
+  if (dimension == 2) liquid.particles = read_particles<2>(reader);
+  else liquid.particles = read_particles<3>(reader);
+  liquid.round = reader.single<std::int64_t>("round");
+  liquid.pressure_bricks = reader.integers("pressure_bricks");
+  liquid.pressure = reader.numbers("pressure");
+  const std::size_t cells = dimension == 2 ? 64 : 512;
+  if (liquid.pressure_bricks.size() * cells != liquid.pressure.size() * static_cast<std::size_t>(dimension))
+    reader.miss("pressure");
+}
+
+LiquidMatter::LiquidMatter(const LiquidBody& body, const World& world) : body_(body) {
+  liquid::Description description = body.description;
+  description.gravity = world.gravity;
+  for (const Obstacle& obstacle : world.obstacles) {
+    description.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+  }
+  liquid_ = liquid::make_liquid(description);
+}
+
+Polymorphic<BodyState> LiquidMatter::start() {
+  LiquidState state;
+  state.liquid = liquid_->start(&covered_);
+  return state;
+}
+
+std::vector<std::string> LiquidMatter::remarks() const {
+  if (covered_ == 0) return {};
+  return {fmt::format("liquid '{}': {} particles of its sources were left out because obstacles are there", body_.name,
+                      covered_)};
+}
+
+Expected<void> LiquidMatter::fits(const BodyState& saved) const {
+  const auto* state = dynamic_cast<const LiquidState*>(&saved);
+  if (state && dimension_of(state->liquid) == body_.description.dimension) return {};
+  return input_error("the saved state of '{}' is not a liquid of this scene's dimension", body_.name);
+}
+
+optimize::MinimizerSummary LiquidMatter::solve(const BodyState& now, const StepTimes& step,
+                                               const optimize::MinimizerOptions& options) {
+  other_ = dynamic_cast<const LiquidState&>(now).liquid;
+  last_ = liquid_->advance(other_, step.time, step.h, options.stop_requested);
+  return summary_of(last_);
+}
+
+void LiquidMatter::commit(BodyState& state) { std::swap(dynamic_cast<LiquidState&>(state).liquid, other_); }
+
+void LiquidMatter::take_back(BodyState& state) {
+  commit(state);
+  forget();
+}
+
+BodyReport LiquidMatter::report(const BodyState& /*state*/, const StepTimes& /*last*/) {
+  const liquid::Report& r = last_;
+  BodyReport made;
+  made.name = body_.name;
+  made.kind = body_.kind();
+  made.energy = {r.kinetic, 0, r.potential};
+  made.momentum = r.momentum;
+  const auto whole = [](auto number) { return static_cast<std::int64_t>(number); };
+  const bool flat = body_.description.dimension == 2;
+  const char* volume = flat ? "m^2" : "m^3";
+  const char* flux = flat ? "m^2/s" : "m^3/s";
+  made.add("substeps", "", whole(r.substeps));
+  made.add("particles", "", whole(r.particles));
+  made.add("emitted", "", whole(r.emitted));
+  made.add("removed", "", whole(r.removed));
+  made.add("moved", "", whole(r.moved));
+  made.add("volume", volume, r.volume);
+  made.add("covered_volume", volume, r.covered_volume);
+  made.add("largest_speed", "m/s", r.largest_speed);
+  made.add("pressure/unknowns", "", whole(r.unknowns));
+  made.add("pressure/wall_unknowns", "", whole(r.wall_unknowns));
+  made.add("pressure/separated", "", whole(r.separated));
+  made.add("pressure/enclosed_regions", "", whole(r.enclosed_regions));
+  made.add("pressure/removed_flux", flux, r.removed_flux);
+  made.add("pressure/squeezed_volume", volume, r.squeezed_volume);
+  made.add("pressure/squeeze/flux", flux, r.squeeze.flux);
+  made.add("pressure/squeeze/volume", volume, r.squeeze.volume);
+  made.add("pressure/squeeze/middle", "m", r.squeeze.middle);
+  const liquid::PartSeconds& parts = r.part_seconds;
+  made.add("seconds/sorting", "s", parts.sorting);
+  made.add("seconds/solids", "s", parts.solids);
+  made.add("seconds/to_grid", "s", parts.to_grid);
+  made.add("seconds/pressure", "s", parts.pressure);
+  made.add("seconds/extension", "s", parts.extension);
+  made.add("seconds/to_particles", "s", parts.to_particles);
+  made.add("seconds/movement", "s", parts.movement);
+  if (r.removed > 0) made.remarks.push_back(fmt::format(
+      "liquid '{}': {} particles left the domain or were crushed, and are removed", body_.name, r.removed));
+  return made;
+}
+
+void LiquidMatter::draw_once(const FieldFilter& /*wanted*/, BodyFrame& frame) const {
+  const liquid::Description& liquid = body_.description;
+  auto& metadata = frame.data.metadata;
+  metadata["kind"] = body_.kind();
+  metadata["dimension"] = std::to_string(liquid.dimension);
+  metadata["spacing"] = exact(liquid.dx);
+  metadata["origin"] =
+      fmt::format("{} {} {}", exact(liquid.origin[0]), exact(liquid.origin[1]), exact(liquid.origin[2]));
+  metadata["particle_volume"] = exact(std::pow(liquid.dx / liquid.particles_per_axis, liquid.dimension));
+}
+
+void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) {
+  const auto& now = dynamic_cast<const LiquidState&>(state);
+  std::visit(
+      [&](const auto& particles) {
+        frame.data.add("position", {particles.size(), 3}, in_space(particles.x));
+        frame.data.add("vertex/velocity", {particles.size(), 3}, in_space(particles.v));
+      },
+      now.liquid.particles);
+  if (body_.description.dimension == 3 && !wanted("cells")) return;
+  const liquid::GridFields cells = grid(now, time);
+  const std::size_t count = cells.kind.size();
+  std::vector<std::uint8_t> kind(count);
+  std::transform(cells.kind.begin(), cells.kind.end(), kind.begin(),
+                 [](auto k) { return static_cast<std::uint8_t>(k); });
+  frame.data.add("cell/index", {count, 3}, cells.index);
+  frame.data.add("cell/kind", std::move(kind));
+  frame.data.add("cell/separating", cells.separating);
+  frame.data.add("cell/pressure", cells.pressure);
+  frame.data.add("cell/level_set", cells.level_set);
+  frame.data.add("cell/velocity", {count, 3}, cells.velocity);
+  frame.data.add("cell/open", {count, 3}, cells.open);
+}
+
+}  // namespace lope::matter

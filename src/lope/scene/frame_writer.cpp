@@ -1,0 +1,126 @@
+#include <lope/scene/frame_writer.h>
+#include <lope/scene/obstacles.h>
+
+namespace lope::scene {
+namespace {
+
+std::vector<std::int32_t> flat(const std::vector<geometry::Triangle>& triangles) {
+  std::vector<std::int32_t> result;
+  result.reserve(3 * triangles.size());
+  for (const geometry::Triangle& triangle : triangles) result.insert(result.end(), triangle.begin(), triangle.end());
+  return result;
+}
+
+std::vector<float> numbers(const Vec3& color) { return {float(color[0]), float(color[1]), float(color[2])}; }
+
+const char* draw_name(ObstacleSettings::Draw draw) {
+  switch (draw) {
+    case ObstacleSettings::Draw::Solid: return "solid";
+    case ObstacleSettings::Draw::Cut: return "cut";
+    case ObstacleSettings::Draw::Glass: return "glass";
+    case ObstacleSettings::Draw::None: return "none";
+  }
+  return "solid";
+}
+
+std::vector<float> placed(const geometry::Mesh& surface, const geometry::RigidPose& pose) {
+  std::vector<float> result;
+  result.reserve(3 * surface.vertices.size());
+  for (const Vec3& vertex : surface.vertices) {
+    for (const double coordinate : pose.place(vertex)) result.push_back(static_cast<float>(coordinate));
+  }
+  return result;
+}
+
+// How far obstacles without an end are drawn: as far as matter may go; where that is not known, as far as it is at the
+// start, and as far again.
+geometry::Bounds surroundings(const step::Model& model) {
+  geometry::Bounds free, all;
+  bool any_free = false;
+  const auto add = [](geometry::Bounds& to, const geometry::Bounds& box) {
+    to.add(box.min);
+    to.add(box.max);
+  };
+  for (const auto& body : model.bodies) {
+    if (const auto domain = body->domain()) {
+      add(all, *domain);
+    } else {
+      add(free, body->region());
+      any_free = true;
+    }
+  }
+  if (!any_free) return all;
+  const Vec3 margin = Vec3::Constant(free.extent().maxCoeff());
+  add(all, {free.min - margin, free.max + margin});
+  return all;
+}
+
+void append(const std::string& name, matter::BodyFrame body, io::Frame& frame) {
+  for (NamedArray& array : body.data.arrays) frame.data.add(name + "/" + array.name, array.shape, std::move(array.data));
+  for (const auto& [key, text] : body.data.metadata) frame.data.metadata[name + "/" + key] = text;
+  for (const auto& [field, unit] : body.units) frame.data.metadata["unit/" + field] = unit;
+}
+
+}  // namespace
+
+FrameWriter::FrameWriter(const Scene& scene, step::Simulation& simulation) : scene_(scene), simulation_(simulation) {
+  choose_obstacles();
+}
+
+void FrameWriter::choose_obstacles() {
+  const step::Model& model = simulation_.model();
+  const geometry::Bounds region = surroundings(model);
+  for (std::size_t k = 0; k < model.obstacles.size(); ++k) {
+    if (scene_.obstacles[k].draw == ObstacleSettings::Draw::None) continue;
+    if (scene_.floor_height && floor_height(scene_.resolved["obstacle"].items[k])) continue;
+    const geometry::Bounds own = model.obstacles[k].shape->bounds();
+    const bool container = scene_.obstacles[k].draw == ObstacleSettings::Draw::Cut ||
+                           scene_.obstacles[k].draw == ObstacleSettings::Draw::Glass;
+    obstacles_.push_back({k, container || (own.min.allFinite() && own.max.allFinite()),
+                          obstacle_surface(model.obstacles[k], region)});
+  }
+}
+
+io::Frame FrameWriter::topology() const {
+  const step::Model& model = simulation_.model();
+  io::Frame frame;
+  frame.data.metadata["scene"] = scene_.name;
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    matter::BodyFrame body;
+    simulation_.matter(i).draw_once([this](const std::string& field) { return writes_field(scene_, field); }, body);
+    body.data.add("color", numbers(scene_.bodies[i].color));
+    append(model.bodies[i]->name, std::move(body), frame);
+  }
+  for (const DrawnObstacle& obstacle : obstacles_) {
+    const ObstacleSettings& settings = scene_.obstacles[obstacle.number];
+    matter::BodyFrame made;
+    made.data.add("triangles", {obstacle.surface.triangles.size(), 3}, flat(obstacle.surface.triangles));
+    made.data.add("color", numbers(settings.color));
+    made.data.metadata = {{"kind", "obstacle"},
+                          {"bounded", obstacle.bounded ? "true" : "false"},
+                          {"draw", draw_name(settings.draw)},
+                          {"dimension", std::to_string(model.bodies.front()->dimension)}};
+    append(settings.name, std::move(made), frame);
+  }
+  return frame;
+}
+
+io::Frame FrameWriter::snapshot(std::int64_t number) const {
+  const step::Model& model = simulation_.model();
+  const step::State& state = simulation_.state();
+  io::Frame frame;
+  frame.number = number;
+  frame.time = state.time;
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    matter::BodyFrame body;
+    simulation_.matter(i).draw(*state.bodies[i], state.time, [this](const std::string& field) { return writes_field(scene_, field); }, body);
+    append(model.bodies[i]->name, std::move(body), frame);
+  }
+  for (const DrawnObstacle& obstacle : obstacles_) {
+    const auto x = placed(obstacle.surface, model.obstacles[obstacle.number].pose(frame.time));
+    frame.data.add(scene_.obstacles[obstacle.number].name + "/position", {x.size() / 3, 3}, x);
+  }
+  return frame;
+}
+
+}  // namespace lope::scene

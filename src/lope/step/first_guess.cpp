@@ -1,0 +1,68 @@
+// Where the minimisation of an island's step starts. OPT §3.1: the candidate of smallest energy; scripted nodes are at
+// their scripted positions in all of them. OPT compares inertia with explicit Euler; the current positions, which win at
+// rest, and x̂ are further ones. A rescue adds the bodies' rest shapes.
+#include <lope/linalg/space.h>
+#include <lope/step/island.h>
+
+#include <cmath>
+
+namespace lope::step {
+namespace {
+
+enum class Candidate { Target, Current, Inertia, Explicit, Rest };
+
+double value_at(optimize::Objective& objective, std::span<const double> x) {
+  objective.move_to(x);
+  return objective.value();
+}
+
+std::vector<double> candidate_of(matter::NodalMatter& part, Candidate candidate) {
+  const matter::NodalState& now = part.from();
+  matter::StepObjective& objective = part.objective();
+  const auto d = static_cast<std::size_t>(part.dimension());
+  const bool from_target = candidate == Candidate::Target || candidate == Candidate::Explicit;
+  std::vector<double> x = from_target ? part.terms().target : now.x;
+  if (candidate == Candidate::Inertia) linalg::combine(part.times().h, now.v, 1, x);
+  if (candidate == Candidate::Explicit) {
+    std::vector<double> force(x.size());
+    objective.move_to(now.x);
+    objective.potential_gradient(force);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] -= force[k] / (part.terms().inertia * objective.masses()[k / d]);
+  }
+  part.put_scripted(x);
+  if (candidate == Candidate::Rest) {
+    std::vector<double> shape = part.fitted_rest_shape(now.x);
+    part.put_scripted(shape);
+    if (value_at(objective, shape) < value_at(objective, x)) x.swap(shape);
+  }
+  return x;
+}
+
+}  // namespace
+
+std::vector<double> Island::first_guess() {
+  const auto gather = [&](Candidate candidate) {
+    std::vector<double> all;
+    for (matter::NodalMatter* part : parts_) {
+      const std::vector<double> x = candidate_of(*part, candidate);
+      all.insert(all.end(), x.begin(), x.end());
+    }
+    objective_->project(all);
+    return all;
+  };
+  std::vector<double> best = gather(Candidate::Target);
+  if (model_.solver.initial_guess == InitialGuess::Inertia) return best;
+  double smallest = value_at(*objective_, best);
+  for (const Candidate candidate : {Candidate::Current, Candidate::Inertia, Candidate::Explicit, Candidate::Rest}) {
+    if (candidate == Candidate::Rest && model_.solver.initial_guess != InitialGuess::Rescue) continue;
+    std::vector<double> x = gather(candidate);
+    const double value = value_at(*objective_, x);
+    if (std::isfinite(value) && !(smallest <= value)) {
+      smallest = value;
+      best.swap(x);
+    }
+  }
+  return best;
+}
+
+}  // namespace lope::step

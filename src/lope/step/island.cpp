@@ -1,0 +1,289 @@
+#include <lope/geometry/level_set/combined.h>
+#include <lope/linalg/space.h>
+#include <lope/step/island.h>
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace lope::step {
+namespace {
+
+using matter::node;
+
+// Minimisations in which the normal forces of friction, and what follows the body, must settle.
+constexpr int most_rounds = 30;
+
+// The round from which on contacts keep their partners: a vertex that changes its partner from round to round would never
+// agree with its own result.
+constexpr int holding_round = 4;
+
+// Of the energies at hand: less is what a scheme of second order gains and loses by turns.
+constexpr double least_gain = 0.02;
+
+}  // namespace
+
+// How far forces go from round to round towards those that the last one found. Forces that come and go settle when they do so
+// by small enough parts; while they settle, the parts grow.
+class Island::Renewal {
+ public:
+  // `distance`: how far the last round's result is from being settled.
+  double part(double distance) {
+    part_ = distance < distance_ ? std::min(1.0, 1.5 * part_) : std::max(smallest, 0.5 * part_);
+    distance_ = distance;
+    return part_;
+  }
+
+ private:
+  static constexpr double smallest = 1.0 / 16;
+  double part_ = 0.5, distance_ = std::numeric_limits<double>::infinity();
+};
+
+Island::Island(const Model& model, std::vector<std::size_t> bodies, std::vector<matter::NodalMatter*> parts)
+    : model_(model), bodies_(std::move(bodies)), parts_(std::move(parts)), objective_(&parts_.front()->objective()) {
+  add_contact();
+}
+
+void Island::add_contact() {
+  const bool touching = parts_.size() > 1 || parts_.front()->body().self_contact;
+  if (!touching && model_.obstacles.empty()) return;
+  std::vector<matter::StepObjective*> objectives;
+  std::vector<double> stiffness;
+  for (matter::NodalMatter* part : parts_) {
+    const matter::StepObjective& objective = *objectives.emplace_back(&part->objective());
+    for (std::size_t k = 0; k < objective.masses().size(); ++k) {
+      stiffness.push_back(matter::penalty_stiffness(objective.scales().per_block[k],
+                                                    objective.masses()[k] * model_.gravity.norm(),
+                                                    objective.scales().length));
+    }
+  }
+  joint_ = std::make_unique<matter::IslandObjective>(objectives);
+  objective_ = joint_.get();
+  const auto is_penalty = [](const Obstacle& o) { return o.contact == ContactKind::Penalty; };
+  if (std::any_of(model_.obstacles.begin(), model_.obstacles.end(), is_penalty)) {
+    penalty_ = std::make_unique<matter::ObstaclePenalty>(dimension(), std::move(stiffness));
+    joint_->add(*penalty_);
+  }
+  if (touching) {
+    std::vector<matter::SelfContactBody> shapes;
+    double length = std::numeric_limits<double>::infinity();
+    for (const matter::NodalMatter* part : parts_) {
+      shapes.push_back(part->body().contact_body());
+      if (model_.body_contact.stiffness > 0) shapes.back().stiffness = model_.body_contact.stiffness;
+      length = std::min(length, part->objective().scales().length);
+    }
+    self_contact_ = matter::make_self_contact(dimension(), shapes, length);
+    joint_->add(*self_contact_);
+  }
+  const auto rubs = [](const Obstacle& o) { return o.friction > 0; };
+  if (model_.friction_model == FrictionModel::Implicit &&
+      ((touching && model_.body_contact.friction > 0) ||
+       std::any_of(model_.obstacles.begin(), model_.obstacles.end(), rubs))) {
+    friction_ = std::make_unique<matter::FrictionPotential>(dimension());
+    joint_->add(*friction_);
+  }
+}
+
+bool Island::fits(std::span<const double> choices) const {
+  return joint_ ? joint_->constraints().fits(choices) : choices.empty();
+}
+
+Island::Place Island::place(int node) const {
+  const auto number = static_cast<std::size_t>(node);
+  const std::size_t b = joint_->body_of(number);
+  return {*parts_[b], number - joint_->first_node(b)};
+}
+
+// To their places at the end of the step.
+void Island::place_obstacles(const matter::StepTimes& step) {
+  constraints_ = penalties_ = {};
+  for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
+    const Obstacle& obstacle = model_.obstacles[k];
+    PlacedObstacles& kind = obstacle.contact == ContactKind::Constraint ? constraints_ : penalties_;
+    matter::PlacedObstacle& now = kind.obstacles.emplace_back();
+    kind.number.push_back(k);
+    now.before = obstacle.pose(step.time);
+    now.after = obstacle.pose(step.end());
+    now.shape = geometry::moved(obstacle.shape, now.after);
+    now.friction = obstacle.friction;
+    now.stiffness = obstacle.stiffness;
+  }
+}
+
+std::vector<double> Island::begin_step(const IslandStart& from, const matter::StepTimes& step, bool falls_back) {
+  step_ = step;
+  for (std::size_t b = 0; b < parts_.size(); ++b) parts_[b]->begin_step(*from.bodies[b], step, falls_back);
+  place_obstacles(step);
+  if (joint_) joint_->begin_step(constraints_.obstacles);
+  if (penalty_) penalty_->begin_step(penalties_.obstacles, joint_->fixed_blocks());
+  if (friction_) {
+    std::vector<double> expected;
+    for (const matter::NodalMatter* part : parts_)
+      expected.insert(expected.end(), part->unforced().begin(), part->unforced().end());
+    take_friction({from.contacts.begin(), from.contacts.end()}, expected);
+  }
+  return first_guess();
+}
+
+IslandReport Island::empty_report() const {
+  IslandReport report;
+  report.bodies = bodies_;
+  report.measures = model_.solver.stopping.test == optimize::StoppingTest::Displacement ? "remaining displacement (m)" : "residual";
+  return report;
+}
+
+// The schemes of second order can gain energy where a body is stopped within a step; such a step is taken again with
+// backward Euler, which never does.
+bool Island::solve(const IslandStart& from, const matter::StepTimes& step, optimize::MinimizerOptions options,
+                   IslandReport& result) {
+  std::vector<double> reference;
+  for (const matter::NodalState* body : from.bodies) reference.insert(reference.end(), body->x.begin(), body->x.end());
+  options.reference = reference;
+  result = empty_report();
+  if (!solve_once(from, step, options, result)) return false;
+  const bool second_order = model_.scheme == Scheme::Bdf2 || model_.scheme == Scheme::Trapezoid;
+  if (!second_order || !joint_ || !gained_energy()) return true;
+  optimize::MinimizerSummary first = std::move(result.solve);
+  result = empty_report();
+  result.fell_back = true;
+  const bool solved = solve_once(from, step, options, result);
+  first.append(result.solve);
+  result.solve = std::move(first);
+  return solved;
+}
+
+bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
+                        const optimize::MinimizerOptions& options, IslandReport& result) {
+  std::vector<double> x = begin_step(from, step, result.fell_back);
+  minimizer_->recall(*objective_, from.kept);
+  optimize::MinimizerSummary& summary = result.solve;
+  summary = minimize(x, options, result.contact);
+  if (!summary.has_result()) return false;
+  if (!linalg::all_finite(x)) {
+    summary.outcome = optimize::Outcome::Failed;
+    summary.reason = "the positions that were found are not finite";
+    return false;
+  }
+  std::span<const double> rest = x;
+  for (matter::NodalMatter* part : parts_) part->end_step(take_front(rest, *part));
+  if (joint_) finish_contacts(x, result.contact);
+  return true;
+}
+
+// The normal forces of implicit friction are renewed in every iteration, so that the stopping test is made with those of the
+// very point. Where that has not converged in most_renewals iterations they are held fixed, and further rounds follow. What an
+// equilibrium takes from where the bodies are is renewed between rounds.
+optimize::MinimizerSummary Island::minimize(std::span<double> x, const optimize::MinimizerOptions& options,
+                                            ContactReport& report) {
+  const bool equilibrium = model_.scheme == Scheme::Static;
+  if (friction_) {
+    renewals_ = 0;
+    renewed_ = false;
+    joint_->set_renewal([&] { return renew_friction(); });
+  }
+  optimize::MinimizerSummary all = minimizer_->minimize(*objective_, x, options);
+  if (friction_) joint_->set_renewal({});
+  bool settled = (!friction_ || renewed_) && !equilibrium;
+  Renewal renewal;
+  for (report.rounds = 1; all.converged() && !settled;) {
+    if (report.rounds++ == most_rounds) {
+      all.outcome = optimize::Outcome::IterationLimit;
+      all.reason = fmt::format("the forces of friction or loads that follow the body have not settled in {} rounds",
+                               most_rounds);
+      break;
+    }
+    if (equilibrium && !hold_at(x)) {
+      all.outcome = optimize::Outcome::Failed;
+      all.reason = "there is no equilibrium: nothing holds the body";
+      break;
+    }
+    if (friction_ && report.rounds == holding_round) {
+      joint_->move_to(x);
+      joint_->settle();
+    }
+    settled = another_round(x, options, renewal, all);
+  }
+  return all;
+}
+
+// Goes on with what the last round left. True: that passed the stopping test, with the forces of friction renewed in full.
+bool Island::another_round(std::span<double> x, const optimize::MinimizerOptions& options, Renewal& renewal,
+                           optimize::MinimizerSummary& all) {
+  if (friction_) {
+    const std::vector<matter::Contact> old = contacts_;
+    take_friction(contacts_at(x), x);
+    optimize::MinimizerOptions test = options;
+    test.max_iterations = 0;
+    all.append(minimizer_->minimize(*objective_, x, test));
+    if (all.converged()) return true;
+    take_friction(matter::between(old, contacts_, renewal.part(all.measure / all.tolerance)), x);
+  }
+  const optimize::MinimizerSummary next = minimizer_->minimize(*objective_, x, options);
+  const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;
+  all.append(next);
+  return passed && !friction_;
+}
+
+// Loads that follow the bodies to x, and inertia that holds them there. False: a body went too far to be held by
+// anything.
+bool Island::hold_at(std::span<const double> x) {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [&](matter::NodalMatter* part) { return part->hold_at(take_front(x, *part)); });
+}
+
+// Whether the island has more energy at the end of the step than at its beginning, but for what moving obstacles, handles
+// and loads did. The nodes that handles lead count as outside: they have no kinetic energy and no weight here.
+bool Island::gained_energy() {
+  double before = 0, after = 0, scale = 0, work = 0;
+  for (matter::NodalMatter* part : parts_) {
+    const matter::NodalState& now = part->from();
+    const int d = part->dimension();
+    matter::StepObjective& objective = part->objective();
+    const auto masses = objective.masses();
+    double lifted = 0;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      work += step_.h * node(part->contact_force(), k, d).dot(node(part->carried(), k, d));
+      if (part->fixed()[k]) continue;
+      before += 0.5 * masses[k] * node(now.v, k, d).squaredNorm();
+      after += 0.5 * masses[k] * node(part->end().v, k, d).squaredNorm();
+      lifted -= masses[k] * model_.gravity.dot(node(part->end().x, k, d) - node(now.x, k, d));
+    }
+    objective.move_to(part->end().x);
+    const double strained = objective.potential();
+    objective.move_to(now.x);
+    before += objective.potential();
+    after += lifted + strained;
+    scale += std::abs(lifted) + strained;
+    work += work_from_outside(*part);
+  }
+  return after > before + work + least_gain * (before + scale + std::abs(work));
+}
+
+// What loads did to a body in the step that is being taken, and what the nodes that handles lead did to its other nodes
+// and to the bodies it touches: displacement times the mean of the forces at both ends of the step, which is exact for
+// the trapezoid rule and a linear body. Stiffness damping is that of the difference of the elastic forces.
+double Island::work_from_outside(matter::NodalMatter& part) {
+  const matter::NodalBody& body = part.body();
+  const std::vector<double>&before = part.from().x, &after = part.end().x;
+  const auto d = static_cast<std::size_t>(part.dimension());
+  const bool led = std::find(part.fixed().begin(), part.fixed().end(), 1) != part.fixed().end();
+  if (!led && body.loads.empty()) return 0;
+  std::vector<double> elastic(before.size()), elastic_before(before.size()), load_before(before.size(), 0.0);
+  part.objective().move_to(after);
+  part.objective().potential_gradient(elastic);
+  part.objective().move_to(before);
+  part.objective().potential_gradient(elastic_before);
+  matter::add_loads(body.loads, part.dimension(), before, step_.time, load_before);
+  const double damped = body.stiffness_damping / step_.h;
+  double work = 0;
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    const double load = part.outside().empty() ? 0 : 0.5 * (load_before[k] + part.outside()[k]);
+    const double handed_on = 0.5 * (elastic[k] + elastic_before[k]) + damped * (elastic[k] - elastic_before[k]) -
+                             part.contact_force()[k];
+    work += (part.fixed()[k / d] ? handed_on : load) * (after[k] - before[k]);
+  }
+  return work;
+}
+
+}  // namespace lope::step

@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 // minute), otherwise.
 class ProgressPrinter {
  public:
-  ProgressPrinter(const step::Model& model, bool quiet) : model_(model), quiet_(quiet) {}
+  explicit ProgressPrinter(bool quiet) : quiet_(quiet) {}
 
   void show(const scene::RunProgress& progress) {
     const step::StepReport& report = progress.report;
-    if (!report.converged()) explain(report);
+    if (!report.converged()) explain(progress);
     const bool last = report.step == progress.steps;
     if (quiet_ || (!line_.on_terminal() && !last && !line_.due(2))) return;
     int iterations = 0;
@@ -40,7 +40,7 @@ class ProgressPrinter {
   // Steps that take long are seen to go on.
   void show(const scene::IterationProgress& progress) {
     if (quiet_ || !line_.due(line_.on_terminal() ? 1 : 30)) return;
-    const bool metres = model_.solver.stopping.test == optimize::StoppingTest::Displacement;
+    const bool metres = progress.model.solver.stopping.test == optimize::StoppingTest::Displacement;
     line_.show(fmt::format("step {}/{}  iteration {}, {} {:.2g}{}  {} elapsed", progress.step, progress.steps,
                            progress.iteration.number, metres ? "remaining displacement" : "measure",
                            progress.iteration.measure, metres ? " m" : "", duration_text(progress.elapsed)),
@@ -48,16 +48,15 @@ class ProgressPrinter {
   }
 
  private:
-  void explain(const step::StepReport& report) {
-    for (const auto& island : report.islands) {
+  void explain(const scene::RunProgress& progress) {
+    for (const auto& island : progress.report.islands) {
       const optimize::MinimizerSummary& solve = island.solve;
       if (solve.converged()) continue;
       line_.clear();
-      log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", report.step,
-                  scene::bodies_text(island, model_), solve.reason, solve.measure, solve.tolerance);
+      log_warning("step {}, {}: {} (measure {:.3g}, accuracy {:.3g})", progress.report.step,
+                  scene::bodies_text(island, progress.model), solve.reason, solve.measure, solve.tolerance);
     }
   }
-  const step::Model& model_;
   bool quiet_;
   ProgressLine line_;
 };
@@ -170,7 +169,7 @@ int run(const RunArguments& arguments) {
   const ThreadLimit threads(scene->threads);
   std::optional<Patience> patience;
   if (!arguments.quiet) patience.emplace(fmt::format("{}: making and checking meshes", scene->name));
-  const auto model = scene::build_model(*scene);
+  auto model = scene::build_model(*scene);
   if (!model) return complain(model.error());
   const scene::CheckReport checked = scene::check(*scene, *model);
   patience.reset();
@@ -197,7 +196,7 @@ int run(const RunArguments& arguments) {
   if (!arguments.quiet) fmt::print("{}\n", plan);
   std::fflush(stdout);
 
-  ProgressPrinter progress(*model, arguments.quiet);
+  ProgressPrinter progress(arguments.quiet);
   scene::RunOptions options;
   options.directory = directory;
   options.resume = arguments.resume;
@@ -208,7 +207,7 @@ int run(const RunArguments& arguments) {
   options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
   const auto summary = [&] {
     const StopSignals signals("\nStopping; once more to end at once, without a checkpoint.\n");
-    return scene::run_scene(*scene, *model, options);
+    return scene::run_scene(*scene, std::move(*model), options);
   }();
   if (!summary) return complain(summary.error());
   report_outcome(*summary, directory, arguments.quiet);

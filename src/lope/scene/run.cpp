@@ -140,11 +140,11 @@ Expected<RunSummary> Run::finish() {
   return summary_;
 }
 
-Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options) {
+Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunOptions& options) {
   const Run::Start start = options.resume      ? Run::Start::Resume
                            : options.overwrite ? Run::Start::Overwrite
                                                : Run::Start::New;
-  auto opened = Run::open(scene, model, options.directory, start);
+  auto opened = Run::open(scene, std::move(model), options.directory, start);
   if (!opened) return forward_error(opened);
   Run& run = **opened;
   if (options.on_ready) options.on_ready();
@@ -153,7 +153,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
   simulation.set_stop_request(options.stop_requested);
   if (options.on_iteration) {
     simulation.set_observer([&](std::size_t, const optimize::Iteration& iteration, std::span<const double>) {
-      options.on_iteration({simulation.state().step + 1, run.steps(), iteration, run.elapsed()});
+      options.on_iteration({simulation.state().step + 1, run.steps(), iteration, simulation.model(), run.elapsed()});
     });
   }
   while (!run.over()) {
@@ -167,7 +167,7 @@ Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, con
     const double elapsed = run.elapsed();
     const double left = elapsed / static_cast<double>(std::max<std::int64_t>(run.so_far().steps, 1)) *
                         static_cast<double>(run.steps() - report->step);
-    options.on_step({*report, run.steps(), elapsed, left});
+    options.on_step({*report, simulation.model(), run.steps(), elapsed, left});
   }
   return run.finish();
 }

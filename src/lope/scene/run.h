@@ -82,6 +82,7 @@ class Run {
 
 struct RunProgress {
   const step::StepReport& report;
+  const step::Model& model;
   std::int64_t steps = 0;    // in the whole run
   double elapsed = 0;        // seconds, this run
   double left = 0;           // estimated seconds
@@ -91,6 +92,7 @@ struct RunProgress {
 struct IterationProgress {
   std::int64_t step = 0, steps = 0;
   const optimize::Iteration& iteration;
+  const step::Model& model;
   double elapsed = 0;  // seconds, this run
 };
 
@@ -107,7 +109,7 @@ struct RunOptions {
 };
 
 // All steps of a scene.
-Expected<RunSummary> run_scene(const Scene& scene, const step::Model& model, const RunOptions& options);
+Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunOptions& options);
 
 // "body 'bar'", or how many bodies there are and the first of them: whom a message is about.
 std::string bodies_text(const step::IslandReport& island, const step::Model& model);

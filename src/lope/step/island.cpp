@@ -25,19 +25,20 @@ constexpr double least_gain = 0.02;
 }  // namespace
 
 // How far forces go from round to round towards those that the last one found. Forces that come and go settle when they do so
-// by small enough parts; while they settle, the parts grow.
+// by small enough parts; while they keep their direction, the parts grow.
 class Island::Renewal {
  public:
-  // `distance`: how far the last round's result is from being settled.
-  double part(double distance) {
-    part_ = distance < distance_ ? std::min(1.0, 1.5 * part_) : std::max(smallest, 0.5 * part_);
-    distance_ = distance;
+  // `change`: from the forces that the last round took to those that it found.
+  double part(matter::ContactChange change) {
+    part_ = change.dot(change_) < 0 ? std::max(smallest, 0.5 * part_) : std::min(1.0, 1.5 * part_);
+    change_ = std::move(change);
     return part_;
   }
 
  private:
   static constexpr double smallest = 1.0 / 16;
-  double part_ = 0.5, distance_ = std::numeric_limits<double>::infinity();
+  double part_ = 0.5;
+  matter::ContactChange change_;
 };
 
 Island::Island(const Model& model, std::vector<std::size_t> bodies, std::vector<matter::NodalMatter*> parts)
@@ -217,7 +218,8 @@ bool Island::another_round(std::span<double> x, const optimize::MinimizerOptions
     test.max_iterations = 0;
     all.append(minimizer_->minimize(*objective_, x, test));
     if (all.converged()) return true;
-    take_friction(matter::between(old, contacts_, renewal.part(all.measure / all.tolerance)), x);
+    const double part = renewal.part({old, contacts_});
+    take_friction(matter::between(old, contacts_, part), x);
   }
   const optimize::MinimizerSummary next = minimizer_->minimize(*objective_, x, options);
   const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;

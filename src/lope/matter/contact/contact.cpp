@@ -65,6 +65,23 @@ std::vector<Contact> between(std::span<const Contact> from, std::span<const Cont
   return result;
 }
 
+ContactChange::ContactChange(std::span<const Contact> from, std::span<const Contact> to) {
+  const auto add = [this](const Contact& c, double sign) {
+    change_.try_emplace(key(c), Vec3::Zero()).first->second += sign * c.force * c.normal;
+  };
+  for (const Contact& c : from) add(c, -1);
+  for (const Contact& c : to) add(c, 1);
+}
+
+double ContactChange::dot(const ContactChange& other) const {
+  double sum = 0;
+  for (const auto& [contact, change] : change_) {
+    const auto found = other.change_.find(contact);
+    if (found != other.change_.end()) sum += change.dot(found->second);
+  }
+  return sum;
+}
+
 bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles) {
   return std::all_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
     const bool nodes_exist = std::all_of(c.node.begin(), c.node.end(), [&](int k) {

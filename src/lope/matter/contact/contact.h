@@ -6,7 +6,9 @@
 #include <lope/math/types.h>
 
 #include <array>
+#include <map>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace lope::matter {
@@ -22,6 +24,20 @@ struct Contact {
 // The contacts of both lists, with forces (as vectors) and weights that have gone a part of the way from the first list's to
 // the second's; one that a list does not have counts there with no force. In the order of the second list, then of the first.
 std::vector<Contact> between(std::span<const Contact> from, std::span<const Contact> to, double part);
+
+// How the forces (as vectors) of the contacts change from one list to another; one that a list does not have counts there
+// with none.
+class ContactChange {
+ public:
+  ContactChange() = default;
+  ContactChange(std::span<const Contact> from, std::span<const Contact> to);
+  // Σ over the contacts: negative where one change takes back what the other did.
+  double dot(const ContactChange& other) const;
+
+ private:
+  using Key = std::tuple<int, int, int, int, int>;
+  std::map<Key, Vec3> change_;
+};
 
 // As plain numbers, for checkpoints; and back. The numbers fit if they are a whole number of contacts between
 // nodes and obstacles that exist.

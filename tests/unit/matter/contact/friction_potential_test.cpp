@@ -86,6 +86,19 @@ TEST(Contacts, SurviveAsNumbers) {
   EXPECT_FALSE(fits(contacts, 7, 2));
 }
 
+TEST(Contacts, ChangesOfForcesTellWhetherTheyComeAndGo) {
+  const auto contact = [](int node, double force, const Vec3& normal) {
+    return Contact{{node, 0, 0, 0}, {1, 0, 0, 0}, 0, normal, force};
+  };
+  const std::vector<Contact> none, up = {contact(1, 4, Vec3::UnitY()), contact(2, 6, Vec3::UnitY())},
+                                   aside = {contact(1, 4, Vec3::UnitX()), contact(3, 5, Vec3::UnitY())};
+  EXPECT_DOUBLE_EQ(ContactChange(none, up).dot(ContactChange(none, up)), 16 + 36);
+  EXPECT_DOUBLE_EQ(ContactChange(none, up).dot(ContactChange(up, none)), -16 - 36);
+  EXPECT_DOUBLE_EQ(ContactChange(none, up).dot(ContactChange(none, aside)), 0);
+  EXPECT_DOUBLE_EQ(ContactChange(up, aside).dot(ContactChange(none, aside)), 16 + 25);
+  EXPECT_EQ(ContactChange().dot(ContactChange(none, up)), 0);
+}
+
 TEST(Contacts, BetweenTwoListsForcesGoAPartOfTheWay) {
   const auto contact = [](int node, double force) {
     return Contact{{node, 0, 0, 0}, {1, 0, 0, 0}, 0, Vec3::UnitY(), force};

@@ -115,7 +115,7 @@ void report_outcome(const scene::RunSummary& summary, const fs::path& directory,
   if (summary.unconverged_steps.empty()) return;
   const std::string failure = fmt::format(
       "NOT CONVERGED: {} of {} steps did not reach the accuracy, first step {} ({}).{}", summary.unconverged_steps.size(),
-      summary.steps + (summary.broken_off ? 1 : 0), summary.unconverged_steps.front(), summary.first_reason,
+      summary.last_step + (summary.broken_off ? 1 : 0), summary.unconverged_steps.front(), summary.first_reason,
       summary.broken_off ? " The run ended there; the state before that step is in the checkpoint." : "");
   log_info("{}", failure);
   fmt::print(stderr, "{}\n", failure);

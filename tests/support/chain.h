@@ -188,15 +188,18 @@ class ChainMatter final : public matter::NodalMatter {
   void commit(matter::BodyState& state) override {
     NodalMatter::commit(state);
     dynamic_cast<ChainState&>(state).lengths.swap(trial_);
-    chain_objective().lengths = dynamic_cast<ChainState&>(state).lengths;
   }
   void take_back(matter::BodyState& state) override {
     NodalMatter::take_back(state);
     dynamic_cast<ChainState&>(state).lengths.swap(trial_);
   }
+  std::vector<matter::Field> fields(const matter::BodyState& state, const matter::FieldFilter& wanted) override {
+    chain_objective().lengths = dynamic_cast<const ChainState&>(state).lengths;
+    return NodalMatter::fields(state, wanted);
+  }
   matter::BodyReport report(const matter::BodyState& state, const matter::StepTimes& last) override {
+    const auto& lengths = chain_objective().lengths = dynamic_cast<const ChainState&>(state).lengths;
     matter::BodyReport made = NodalMatter::report(state, last);
-    const auto& lengths = dynamic_cast<const ChainState&>(state).lengths;
     made.add("longest_link", "m", *std::max_element(lengths.begin(), lengths.end()));
     return made;
   }

@@ -52,9 +52,9 @@ void add_torque(const Load& load, int dimension, std::span<const double> x, doub
 }  // namespace
 
 void add_loads(std::span<const Load> loads, int dimension, std::span<const double> x, double time,
-               std::span<double> force) {
+               std::span<double> force, double slack) {
   for (const Load& load : loads) {
-    if (time < load.begin || time > load.end) continue;
+    if (time < load.begin - slack || time > load.end + slack) continue;
     const double factor = load.factor.times.empty() ? 1 : load.factor.at(time - load.begin);
     const Vec3 total = factor * (load.force + load.total_area * load.traction);
     for (std::size_t k = 0; k < load.vertices.size(); ++k)

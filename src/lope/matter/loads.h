@@ -31,9 +31,10 @@ struct Load {
   double total_area = 0;                  // at rest, m² (2D: per metre of depth)
 };
 
-// Adds the forces of loads at time t, with the nodes at x, to `force` (both interleaved, newtons).
+// Adds the forces of loads at time t, with the nodes at x, to `force` (both interleaved, newtons). A load acts from `begin`
+// to `end`, both with this slack, seconds: times are sums of steps, and rounding should not decide.
 void add_loads(std::span<const Load> loads, int dimension, std::span<const double> x, double time,
-               std::span<double> force);
+               std::span<double> force, double slack = 0);
 
 // Fills the parts of a load that follow from its vertices: the faces of the surface all of whose vertices it has, and the
 // share of each vertex in them (equal shares where there is none). In 2D faces are edges, with −1 as the third vertex.

@@ -191,7 +191,7 @@ void NodalMatter::apply_loads(std::span<const double> x) {
   const bool equilibrium = world_.scheme == Scheme::Static;
   if (body_.loads.empty() && !equilibrium) return;
   outside_.assign(x.size(), 0.0);
-  add_loads(body_.loads, dimension(), x, step_.end(), outside_);
+  add_loads(body_.loads, dimension(), x, step_.end(), outside_, time_slack * step_.h);
   const auto d = static_cast<std::size_t>(dimension());
   for (std::size_t k = 0; k < x.size() && equilibrium; ++k)
     outside_[k] += objective_->masses()[k / d] * world_.gravity[static_cast<Eigen::Index>(k % d)];

@@ -62,7 +62,6 @@ inline Vec3 node(std::span<const double> x, std::size_t i, int dimension) {
 
 class NodalMatter : public Matter {
  public:
-  // Vertices that start inside a constraint are moved to its surface, unless a handle holds them.
   NodalMatter(const NodalBody& body, const World& world, std::unique_ptr<StepObjective> objective);
 
   const NodalBody& body() const { return body_; }
@@ -71,6 +70,7 @@ class NodalMatter : public Matter {
   const StepObjective& objective() const { return *objective_; }
 
   NodalMatter* nodal() final { return this; }
+  // Vertices that start inside a constraint are moved to its surface, unless a handle holds them.
   Polymorphic<BodyState> start() override { return first_state(); }
   Expected<void> fits(const BodyState& saved) const override;
   void commit(BodyState& state) override;

@@ -18,6 +18,9 @@ constexpr double expected_solve = 4;
 constexpr double expected_factors = 0.2;
 constexpr double expected_iterations = 1.25;
 
+// Seconds: of a method that has failed.
+constexpr double out_of_reach = 1e30;
+
 // A factor of more entries than this (2 GB) is not tried.
 constexpr double most_entries = 5e8;
 
@@ -84,6 +87,13 @@ Automatic::Account Automatic::Account::from(std::span<const double> numbers) {
 
 MinimizerSummary Automatic::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
   MinimizerSummary summary = in_use().minimize(objective, x, options);
+  if (summary.outcome == Outcome::Failed && account_.choice == Newton) {
+    // No factor is to be had, for want of memory, say.
+    account_ = {};
+    account_.cost[Newton] = out_of_reach;
+    in_use().recall(objective, nullptr);
+    summary = in_use().minimize(objective, x, options);
+  }
   if (costs_for_ != objective.size()) {
     costs_ = operation_costs(objective.hessian(HessianKind::Projected));
     costs_for_ = objective.size();

@@ -82,15 +82,15 @@ Expected<step::StepReport> Run::step() {
     summary_.interrupted = true;
     return report;
   }
-  const Expected<void> written = write(report);
-  note(report);
-  if (!written) {
+  if (const Expected<void> written = write(report); !written) {
+    summary_.broken_off = true;
     // The disk is full, most likely. A checkpoint of the last step whose results are all written may still fit;
     // otherwise the earlier one stands. Going on from either repeats what is missing.
     simulation_.take_back();
     if (const auto last = checkpoint(); !last) log_warning("{}", last.error().message);
     return forward_error(written);
   }
+  note(report);
   return report;
 }
 
@@ -125,8 +125,9 @@ void Run::note(const step::StepReport& report) {
 Expected<void> Run::checkpoint() {
   const step::State& state = simulation_.state();
   if (saved_ == state.step) return {};
+  if (const auto written = directory_.write_checkpoint(state, fingerprint_); !written) return written;
   saved_ = state.step;
-  return directory_.write_checkpoint(state, fingerprint_);
+  return {};
 }
 
 Expected<RunSummary> Run::finish() {
@@ -136,6 +137,7 @@ Expected<RunSummary> Run::finish() {
     for (const std::string& remark : simulation_.matter(i).closing_remarks(*state.bodies[i])) log_warning("{}", remark);
   }
   summary_.frames = static_cast<std::int64_t>(io::frame_numbers(directory_.frames()).size());
+  summary_.last_step = state.step;
   summary_.seconds = elapsed();
   return summary_;
 }

@@ -28,6 +28,7 @@ namespace lope::scene {
 
 struct RunSummary {
   std::int64_t steps = 0;                       // done in this run
+  std::int64_t last_step = 0;                   // reached, before a resumption counted
   std::vector<std::int64_t> unconverged_steps;  // whose accuracy was not reached, before a resumption too
   std::string first_reason;                     // why the first of them failed
   bool interrupted = false;                     // stop_requested; the checkpoint is where it stopped
@@ -48,7 +49,7 @@ class Run {
   // What a user should know of the start, one line each; of a resumed run there is nothing.
   const std::vector<std::string>& remarks() const { return remarks_; }
   std::int64_t steps() const { return steps_; }  // in the whole run
-  // No step is left, one was interrupted, or one could not be taken at all.
+  // No step is left, one was interrupted, or one could not be taken or written at all.
   bool over() const;
   // Takes a step and writes what it leaves. After a failed write the state is the one before the step.
   Expected<step::StepReport> step();
@@ -103,7 +104,7 @@ struct RunOptions {
   std::function<void()> on_ready;  // the directory exists, the first step is about to begin
   std::function<void(const RunProgress&)> on_step;
   std::function<void(const IterationProgress&)> on_iteration;
-  // Asked between steps and in every iteration of a solid's step, which is then broken off: the checkpoint is the state
+  // Asked between steps and in every iteration or substep of one, which is then broken off: the checkpoint is the state
   // before it.
   std::function<bool()> stop_requested;
 };

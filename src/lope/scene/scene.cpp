@@ -48,7 +48,7 @@ class Resolver {
     const bool has_solid = !std::all_of(bodies.begin(), bodies.end(), is_liquid);
     if (has_solid) {
       solver(*root.find("solver"));
-      scheme(*root.find("time"), bodies);
+      scheme(root, bodies);
     } else {
       only_liquid(root);
     }
@@ -192,10 +192,14 @@ class Resolver {
     }
   }
 
-  void scheme(Value& time, std::vector<Value>& bodies) {
+  void scheme(Value& root, std::vector<Value>& bodies) {
+    Value& time = *root.find("time");
     if (time.text_at("scheme") != "trapezoid")
       drop(time, "time", {"dissipation"}, "has a meaning only with scheme = \"trapezoid\"");
     if (time.text_at("scheme") != "static") return;
+    if (root.find("contact")->text_at("friction_model") == "gast15")
+      complain((*root.find("contact"))["friction_model"], "contact.friction_model",
+               "\"gast15\" changes velocities, and with scheme = \"static\" there are none; leave it out");
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (is_liquid(bodies[i])) continue;
       drop(bodies[i], fmt::format("body.{}", i), {"velocity", "angular_velocity", "damping"},

@@ -64,7 +64,9 @@ Expected<step::State> state_from(const NamedArrays& arrays, const step::Simulati
     ArrayReader reader(arrays, fmt::format("island{}/", k));
     if (!reader.has("model_point")) break;
     state.kept.push_back(read_kept(reader));
-    state.contacts.push_back(matter::contacts_from(reader.numbers("contacts")));
+    const auto contacts = matter::contacts_from(reader.numbers("contacts"));
+    if (!contacts) reader.miss("contacts");
+    state.contacts.push_back(contacts.value_or(std::vector<matter::Contact>()));
     look(reader);
   }
   if (missing.empty()) return state;

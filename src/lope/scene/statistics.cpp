@@ -106,7 +106,7 @@ json to_json(const step::StepReport& report, const step::Model& model) {
     for (const std::size_t body : island.bodies) names.push_back(model.bodies[body]->name);
     islands.push_back(
         {{"bodies", std::move(names)}, {"fell_back", island.fell_back}, {"measures", island.measures}, {"solve", to_json(island.solve)}});
-    if (!island.contact.obstacle_force.empty() || island.contact.body_pairs > 0) {
+    if (!island.contact.obstacle_force.empty() || island.contact.body_pairs > 0 || island.contact.rounds > 1) {
       islands.back()["contact"] = to_json(island.contact, model);
     }
   }

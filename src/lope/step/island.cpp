@@ -47,7 +47,8 @@ Island::Island(const Model& model, std::vector<std::size_t> bodies, std::vector<
 }
 
 void Island::add_contact() {
-  const bool touching = parts_.size() > 1 || parts_.front()->body().self_contact;
+  const bool touching =
+      parts_.size() > 1 || (parts_.front()->body().self_contact && parts_.front()->body().contact_body().mesh);
   if (!touching && model_.obstacles.empty()) return;
   std::vector<matter::StepObjective*> objectives;
   std::vector<double> stiffness;
@@ -148,7 +149,9 @@ bool Island::solve(const IslandStart& from, const matter::StepTimes& step, optim
   optimize::MinimizerSummary first = std::move(result.solve);
   result = empty_report();
   result.fell_back = true;
-  const bool solved = solve_once(from, step, options, result);
+  IslandStart again = from;
+  again.kept = optimize::without_model(from.kept);  // the weights are others
+  const bool solved = solve_once(again, step, options, result);
   first.append(result.solve);
   result.solve = std::move(first);
   return solved;
@@ -188,12 +191,13 @@ optimize::MinimizerSummary Island::minimize(std::span<double> x, const optimize:
   bool settled = (!friction_ || renewed_) && !equilibrium;
   Renewal renewal;
   for (report.rounds = 1; all.converged() && !settled;) {
-    if (report.rounds++ == most_rounds) {
+    if (report.rounds == most_rounds) {
       all.outcome = optimize::Outcome::IterationLimit;
       all.reason = fmt::format("the forces of friction or loads that follow the body have not settled in {} rounds",
                                most_rounds);
       break;
     }
+    ++report.rounds;
     if (equilibrium && !hold_at(x)) {
       all.outcome = optimize::Outcome::Failed;
       all.reason = "there is no equilibrium: nothing holds the body";
@@ -222,9 +226,8 @@ bool Island::another_round(std::span<double> x, const optimize::MinimizerOptions
     take_friction(matter::between(old, contacts_, part), x);
   }
   const optimize::MinimizerSummary next = minimizer_->minimize(*objective_, x, options);
-  const bool passed = !next.history.empty() && next.history.front().measure <= next.history.front().tolerance;
   all.append(next);
-  return passed && !friction_;
+  return next.converged() && next.iterations == 0 && !friction_;
 }
 
 // Loads that follow the bodies to x, and inertia that holds them there. False: a body went too far to be held by

@@ -28,14 +28,15 @@ Simulation::~Simulation() = default;
 
 void Simulation::make_islands() {
   std::vector<std::vector<std::size_t>> groups;
+  const auto touches = [](const matter::NodalBody& body) { return body.touches_others && body.contact_body().mesh; };
   const auto nodal = [&](std::size_t i) -> const matter::NodalBody& { return matter_[i]->nodal()->body(); };
   for (std::size_t i = 0; i < matter_.size(); ++i) {
     if (!matter_[i]->nodal()) continue;
-    const auto touches = [&](const std::vector<std::size_t>& group) {
+    const auto belongs = [&](const std::vector<std::size_t>& group) {
       const matter::NodalBody &body = nodal(i), &other = nodal(group.front());
-      return body.touches_others && other.touches_others && body.dimension == other.dimension;
+      return touches(body) && touches(other) && body.dimension == other.dimension;
     };
-    auto group = std::find_if(groups.begin(), groups.end(), touches);
+    auto group = std::find_if(groups.begin(), groups.end(), belongs);
     if (group == groups.end()) group = groups.emplace(groups.end());
     group->push_back(i);
   }
@@ -214,8 +215,10 @@ void Simulation::commit(const StepReport& step) {
       Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts)});
   state_.kept.clear();
   state_.contacts.clear();
-  for (const auto& island : islands_) {
-    state_.kept.push_back(island->minimizer().kept());
+  for (std::size_t k = 0; k < islands_.size(); ++k) {
+    const auto& island = islands_[k];
+    const optimize::KeptModelPtr kept = island->minimizer().kept();
+    state_.kept.push_back(step.islands[k].fell_back ? optimize::without_model(kept) : kept);
     state_.contacts.push_back(island->take_contacts());
   }
   for (std::size_t i = 0; i < matter_.size(); ++i) matter_[i]->commit(*state_.bodies[i]);

@@ -1,5 +1,6 @@
 // Loads add up to what they say.
 #include <lope/geometry/shapes.h>
+#include <lope/linalg/space.h>
 #include <lope/matter/solid/solid.h>
 
 #include <gtest/gtest.h>
@@ -81,6 +82,20 @@ TEST(Loads, FollowTheirScriptAndTheirTimes) {
   EXPECT_NEAR(act(body, 1.5).force[0], 1, 1e-12);
   EXPECT_NEAR(act(body, 2.5).force[0], 2, 1e-12);
   EXPECT_EQ(act(body, 3.5).force.norm(), 0);
+}
+
+TEST(Loads, RoundingOfTimesDoesNotDecide) {
+  SolidBody body = cube();
+  body.loads = {on(body, top)};
+  body.loads[0].force = Vec3(2, 0, 0);
+  body.loads[0].begin = 0.2;
+  body.loads[0].end = 0.3;
+  std::vector<double> x, f(3 * body.mesh.vertices.size(), 0.0);
+  for (const Vec3& p : body.mesh.vertices) x.insert(x.end(), p.data(), p.data() + 3);
+  const double late = 0.1 + 0.1 + 0.1;  // a little more than 0.3
+  ASSERT_GT(late, body.loads[0].end);
+  add_loads(body.loads, 3, x, late, f, 1e-7);
+  EXPECT_GT(linalg::norm(f), 0);
 }
 
 TEST(Loads, AFewVerticesWithoutASurfaceShareAForceEvenly) {

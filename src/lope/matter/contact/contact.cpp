@@ -1,15 +1,26 @@
 #include <lope/matter/contact/contact.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <tuple>
 
 namespace lope::matter {
 namespace {
 constexpr std::size_t numbers_per_contact = 4 + 4 + 1 + 3 + 1;
 
-// What makes a contact the same one in two lists.
-auto key(const Contact& c) { return std::tuple(c.node[0], c.obstacle, c.node[1], c.node[2], c.node[3]); }
+// What makes contacts the same ones in two lists. A node may touch several faces of one obstacle: the last number counts
+// them.
+using Key = std::array<int, 6>;
+std::vector<Key> keys(std::span<const Contact> contacts) {
+  std::map<Key, int> seen;
+  std::vector<Key> result;
+  for (const Contact& c : contacts) {
+    Key key{c.node[0], c.obstacle, c.node[1], c.node[2], c.node[3], 0};
+    key[5] = seen[key]++;
+    result.push_back(key);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -26,9 +37,13 @@ std::vector<double> to_numbers(std::span<const Contact> contacts) {
   return result;
 }
 
-std::vector<Contact> contacts_from(std::span<const double> numbers) {
+std::optional<std::vector<Contact>> contacts_from(std::span<const double> numbers) {
+  const auto fits_an_integer = [](double number) { return std::abs(number) < 2e9; };
+  if (numbers.size() % numbers_per_contact != 0) return {};
+  if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return {};
   std::vector<Contact> result;
-  for (; numbers.size() >= numbers_per_contact; numbers = numbers.subspan(numbers_per_contact)) {
+  for (; !numbers.empty(); numbers = numbers.subspan(numbers_per_contact)) {
+    if (!std::all_of(numbers.begin(), numbers.begin() + 4, fits_an_integer) || !fits_an_integer(numbers[8])) return {};
     Contact& c = result.emplace_back();
     std::transform(numbers.begin(), numbers.begin() + 4, c.node.begin(), [](double k) { return static_cast<int>(k); });
     std::copy_n(numbers.begin() + 4, 4, c.weight.begin());
@@ -40,11 +55,13 @@ std::vector<Contact> contacts_from(std::span<const double> numbers) {
 }
 
 std::vector<Contact> between(std::span<const Contact> from, std::span<const Contact> to, double part) {
-  std::map<decltype(key(from[0])), const Contact*> before;
-  for (const Contact& c : from) before.emplace(key(c), &c);
+  const std::vector<Key> old_keys = keys(from), new_keys = keys(to);
+  std::map<Key, const Contact*> before;
+  for (std::size_t i = 0; i < from.size(); ++i) before.emplace(old_keys[i], &from[i]);
   std::vector<Contact> result;
-  for (Contact c : to) {
-    const auto known = before.find(key(c));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    Contact c = to[i];
+    const auto known = before.find(new_keys[i]);
     if (known == before.end()) {
       c.force *= part;
     } else {
@@ -57,20 +74,22 @@ std::vector<Contact> between(std::span<const Contact> from, std::span<const Cont
     }
     result.push_back(c);
   }
-  for (Contact c : from) {
-    if (before.erase(key(c)) == 0) continue;
-    c.force *= 1 - part;
-    result.push_back(c);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (before.erase(old_keys[i]) == 0) continue;
+    result.push_back(from[i]);
+    result.back().force *= 1 - part;
   }
   return result;
 }
 
 ContactChange::ContactChange(std::span<const Contact> from, std::span<const Contact> to) {
-  const auto add = [this](const Contact& c, double sign) {
-    change_.try_emplace(key(c), Vec3::Zero()).first->second += sign * c.force * c.normal;
+  const auto add = [this](std::span<const Contact> contacts, double sign) {
+    const std::vector<Key> key = keys(contacts);
+    for (std::size_t i = 0; i < contacts.size(); ++i)
+      change_.try_emplace(key[i], Vec3::Zero()).first->second += sign * contacts[i].force * contacts[i].normal;
   };
-  for (const Contact& c : from) add(c, -1);
-  for (const Contact& c : to) add(c, 1);
+  add(from, -1);
+  add(to, 1);
 }
 
 double ContactChange::dot(const ContactChange& other) const {

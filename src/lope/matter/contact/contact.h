@@ -7,8 +7,8 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace lope::matter {
@@ -35,14 +35,13 @@ class ContactChange {
   double dot(const ContactChange& other) const;
 
  private:
-  using Key = std::tuple<int, int, int, int, int>;
-  std::map<Key, Vec3> change_;
+  std::map<std::array<int, 6>, Vec3> change_;
 };
 
-// As plain numbers, for checkpoints; and back. The numbers fit if they are a whole number of contacts between
-// nodes and obstacles that exist.
+// As plain numbers, for checkpoints; and back, unless they are not a whole number of contacts, or not finite. Contacts fit if
+// they are between nodes and obstacles that exist.
 std::vector<double> to_numbers(std::span<const Contact> contacts);
-std::vector<Contact> contacts_from(std::span<const double> numbers);
+std::optional<std::vector<Contact>> contacts_from(std::span<const double> numbers);
 bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles);
 
 }  // namespace lope::matter

@@ -7,7 +7,7 @@
 // r is where the touching points would be if they did not slide, so that s is the way they slide in the step, in
 // the measure of the time scheme: with its velocities v = w (x − y), r = Σ w_k y_k plus what the obstacle moves. f₀′ is
 // 1 where the contact slides, and grows from 0 to 1 where it sticks, which therefore is a creep slower than v_ε = w ε.
-// Φ is convex. Whoever holds λ and n fixed renews them between minimisations, until that changes nothing.
+// Φ is convex. Whoever sets λ and n renews them from iteration to iteration, until that changes nothing.
 //
 // Φ has all but a kink at s = 0, and a Newton step over it goes far too far: along the direction of sliding the exact second
 // derivative is 0 beyond ε. Since f₀ is concave as a function of s², μλ f₀′(s)/s is the curvature of a quadratic that touches Φ

@@ -37,7 +37,10 @@ class LiquidMatter final : public LoneMatter {
   std::string measures() const override { return "residual of the pressure (m/s), slowest substep"; }
   void commit(BodyState& state) override;
   void take_back(BodyState& state) override;
-  void forget() override { liquid_->forget(); }
+  void forget() override {
+    liquid_->forget();
+    last_ = {};
+  }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
   std::vector<Field> fields(const BodyState& /*state*/, const FieldFilter& /*wanted*/) override { return {}; }
   void draw_once(const FieldFilter& wanted, BodyFrame& frame) const override;

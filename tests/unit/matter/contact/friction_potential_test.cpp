@@ -74,7 +74,7 @@ TEST_P(AtSlide, TheProjectedModelLiesAboveTheEnergy) {
 TEST(Contacts, SurviveAsNumbers) {
   const std::vector<Contact> contacts = {{{3, 0, 0, 0}, {1, 0, 0, 0}, 2, Vec3(0, 1, 0), 5},
                                          {{1, 4, 5, 6}, {1, -0.2, -0.3, -0.5}, -1, Vec3(1, 0, 0), 7}};
-  const std::vector<Contact> read = contacts_from(to_numbers(contacts));
+  const std::vector<Contact> read = contacts_from(to_numbers(contacts)).value();
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[1].node, contacts[1].node);
   EXPECT_EQ(read[1].weight, contacts[1].weight);
@@ -84,6 +84,14 @@ TEST(Contacts, SurviveAsNumbers) {
   EXPECT_TRUE(fits(contacts, 7, 3));
   EXPECT_FALSE(fits(contacts, 6, 3));
   EXPECT_FALSE(fits(contacts, 7, 2));
+  // What is damaged is no contact.
+  std::vector<double> numbers = to_numbers(contacts);
+  for (const double wrong : {std::nan(""), 1e300}) {
+    numbers[0] = wrong;
+    EXPECT_FALSE(contacts_from(numbers)) << wrong;
+  }
+  numbers.pop_back();
+  EXPECT_FALSE(contacts_from(numbers));
 }
 
 TEST(Contacts, ChangesOfForcesTellWhetherTheyComeAndGo) {
@@ -110,6 +118,12 @@ TEST(Contacts, BetweenTwoListsForcesGoAPartOfTheWay) {
   EXPECT_EQ(made[1].force, 2);  // node 3
   EXPECT_EQ(made[2].node[0], 1);
   EXPECT_EQ(made[2].force, 3);
+  // A node in a corner touches an obstacle twice.
+  const std::vector<Contact> corner = {contact(5, 2), contact(5, 7)};
+  const std::vector<Contact> same = between(corner, corner, 0.25);
+  ASSERT_EQ(same.size(), 2U);
+  EXPECT_EQ(same[0].force, 2);
+  EXPECT_EQ(same[1].force, 7);
   // Forces are vectors: one that turns does so by a part of the angle.
   Contact turned = contact(2, 6);
   turned.normal = Vec3::UnitX();

@@ -200,6 +200,9 @@ class Resolver {
     if (root.find("contact")->text_at("friction_model") == "gast15")
       complain((*root.find("contact"))["friction_model"], "contact.friction_model",
                "\"gast15\" changes velocities, and with scheme = \"static\" there are none; leave it out");
+    if (root["solver"].text_at("method") == "admm-pd")
+      complain(root["solver"]["method"], "solver.method",
+               "\"admm-pd\" cannot tell where it starts from an equilibrium; choose another one with scheme = \"static\"");
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (is_liquid(bodies[i])) continue;
       drop(bodies[i], fmt::format("body.{}", i), {"velocity", "angular_velocity", "damping"},

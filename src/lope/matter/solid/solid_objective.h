@@ -18,6 +18,8 @@ class SolidObjective final : public NodalObjective<d>, private optimize::SplitOb
   double largest_step(std::span<const double> direction) const override;
   std::vector<std::vector<int>> cover(int parts) const override;
   linalg::Prolongation coarse_space(int functions) const override;
+  // Vertices in a regular grid with about 2^d times fewer nodes, its nodes in a coarser one, and so on.
+  linalg::HierarchyPtr hierarchy() override;
   // Elastic energy by elements; Q is inertia and damping.
   optimize::SplitObjective* split() override;
 
@@ -56,6 +58,7 @@ class SolidObjective final : public NodalObjective<d>, private optimize::SplitOb
   geometry::Mesh rest_;         // vertices and elements, nothing else
   double total_stiffness_ = 0;  // Σ V ξ
   double element_size_ = 0;     // mean
+  linalg::HierarchyPtr hierarchy_;  // made when first asked for
   std::optional<ElasticSplit<d>> split_;
 };
 

@@ -28,6 +28,7 @@ enum class Method {
   AdmmPd,
   NewtonMgpcg,
   Hot,
+  Nfmg,
 };
 
 struct MethodInfo {

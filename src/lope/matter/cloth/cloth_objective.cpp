@@ -1,12 +1,17 @@
 #include <lope/geometry/partition.h>
+#include <lope/geometry/sheet_hierarchy.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/cloth/cloth_objective.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace lope::matter {
 namespace {
+
+// Of interpolation: less is rounding.
+constexpr double smallest_weight = 1e-12;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -51,6 +56,43 @@ optimize::CharacteristicScales characteristic_scales(const geometry::Sheet& shee
   for (const double l : length) scales.per_block.push_back(stiffness * l);
   scales.length = geometry::bounds(sheet.vertices).extent().maxCoeff();
   return scales;
+}
+
+linalg::Prolongation prolongation(const geometry::SheetLevel& level) {
+  linalg::Prolongation result;
+  result.columns = static_cast<int>(level.kept.size());
+  result.start.push_back(0);
+  for (std::size_t i = 0; i < level.parents.size(); ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (std::abs(level.weights[i][k]) < smallest_weight) continue;
+      result.column.push_back(level.parents[i][k]);
+      result.weight.push_back(level.weights[i][k]);
+    }
+    result.start.push_back(static_cast<int>(result.column.size()));
+  }
+  return result;
+}
+
+// A B.
+linalg::Prolongation product(const linalg::Prolongation& A, const linalg::Prolongation& B) {
+  linalg::Prolongation result;
+  result.columns = B.columns;
+  result.start.push_back(0);
+  std::map<int, double> row;
+  for (int i = 0; i < A.rows(); ++i) {
+    row.clear();
+    for (int k = A.start[index(i)]; k < A.start[index(i) + 1]; ++k) {
+      const int j = A.column[index(k)];
+      for (int l = B.start[index(j)]; l < B.start[index(j) + 1]; ++l)
+        row[B.column[index(l)]] += A.weight[index(k)] * B.weight[index(l)];
+    }
+    for (const auto& [column, weight] : row) {
+      result.column.push_back(column);
+      result.weight.push_back(weight);
+    }
+    result.start.push_back(static_cast<int>(result.column.size()));
+  }
+  return result;
 }
 
 }  // namespace
@@ -163,6 +205,23 @@ std::vector<std::vector<int>> ClothObjective::cover(int parts) const {
   }
   std::erase_if(sets, [](const std::vector<int>& set) { return set.empty(); });
   return sets;
+}
+
+linalg::HierarchyPtr ClothObjective::levels() const {
+  if (hierarchy_) return hierarchy_;
+  std::vector<linalg::Prolongation> prolongations;
+  for (const geometry::SheetLevel& level : geometry::coarsen_sheet(sheet_)) prolongations.push_back(prolongation(level));
+  if (prolongations.empty()) prolongations.push_back(linalg::identity_prolongation(static_cast<int>(sheet_.vertices.size())));
+  hierarchy_ = std::make_shared<const linalg::Hierarchy>(std::move(prolongations));
+  return hierarchy_;
+}
+
+linalg::Prolongation ClothObjective::coarse_space(int functions) const {
+  const auto prolongations = levels()->prolongations();
+  linalg::Prolongation result = prolongations[0];
+  for (std::size_t l = 1; l < prolongations.size() && prolongations[l].columns >= functions; ++l)
+    result = product(result, prolongations[l]);
+  return result;
 }
 
 std::vector<Field> ClothObjective::fields(const FieldFilter& wanted) const {

@@ -32,6 +32,10 @@ class ClothObjective final : public NodalObjective<3> {
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction, std::span<double> y) override;
   void add_damping_gradient(std::span<double> g) const override;
   std::vector<std::vector<int>> cover(int parts) const override;
+  // That of the sheet (geometry/sheet_hierarchy.h).
+  linalg::HierarchyPtr hierarchy() override { return levels(); }
+  // The vertices of the level of the hierarchy that has about as many.
+  linalg::Prolongation coarse_space(int functions) const override;
 
   double potential() const override { return membrane_.value() + bending_.value(); }
   int inverted_elements() const override { return 0; }  // there is no inside
@@ -50,13 +54,16 @@ class ClothObjective final : public NodalObjective<3> {
   double potential_noise(double delta) const override;
   void add_laplacian(double scale, linalg::BlockMatrix& L) const override;
 
+  linalg::HierarchyPtr levels() const;
+
   const geometry::Sheet& sheet_;
   Membrane membrane_;
   Bending bending_;
   std::optional<AirDrag> air_;
   double total_stiffness_ = 0;  // Σ A ξ
   double triangle_size_ = 0;    // mean
-  std::vector<double> held_;    // work
+  mutable linalg::HierarchyPtr hierarchy_;  // made when first asked for
+  std::vector<double> held_;                // work
 };
 
 }  // namespace lope::matter

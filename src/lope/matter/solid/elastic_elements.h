@@ -2,9 +2,8 @@
 // strain per metre of depth) and its derivatives: where most of the time of a step that is not linear algebra
 // goes.
 //
-// Elements are reordered by recursive bisection of their centroids into clusters, whose size depends on the
-// mesh alone; clusters of one colour share no node. Colours run one after another, the clusters of one colour
-// in parallel: results are scattered without atomics and have the same bits for any number of threads. Within
+// Elements are reordered by recursive bisection of their centroids into clusters (element_clusters.h): results are
+// scattered without atomics and have the same bits for any number of threads. Within
 // a cluster elements go through SIMD batches of one density each (elastic_kernels.h). After construction the
 // calls allocate nothing that grows with the mesh.
 //
@@ -104,7 +103,6 @@ class ElasticElements {
                     const std::vector<std::vector<int>>& members);
   void fill_lane(int batch, int lane, int element, std::span<const double> rest,
                  std::span<const int> elements, const material::Parameters& parameters, bool padding);
-  void colour_clusters(std::span<const int> elements, const std::vector<std::vector<int>>& members);
   elastic::Batches batches() const;
   void evaluate_energy() const;
   // Runs body(cluster) over all clusters: clusters of one colour in parallel, colours in order.

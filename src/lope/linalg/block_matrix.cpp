@@ -141,6 +141,22 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_rows(std::span<const std:
   return pattern;
 }
 
+std::shared_ptr<const BlockPattern> BlockPattern::from_compressed(std::vector<std::int64_t> row_start,
+                                                                  std::vector<int> column) {
+  auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
+  pattern->row_start_ = std::move(row_start);
+  pattern->column_ = std::move(column);
+  pattern->diagonal_.resize(pattern->row_start_.size() - 1);
+  parallel_for(pattern->diagonal_.size(), row_grain, [&](std::size_t row) {
+    const auto first = pattern->column_.begin() + pattern->row_start_[row];
+    const auto last = pattern->column_.begin() + pattern->row_start_[row + 1];
+    const auto at = std::lower_bound(first, last, static_cast<int>(row));
+    assert(at != last && *at == static_cast<int>(row));
+    pattern->diagonal_[row] = at - pattern->column_.begin();
+  });
+  return pattern;
+}
+
 BlockPattern::DirectSum BlockPattern::direct_sum(std::span<const std::vector<int>> sets) const {
   auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
   DirectSum sum{pattern, {}};

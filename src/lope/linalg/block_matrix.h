@@ -36,6 +36,9 @@ class BlockPattern {
 
   // rows[i]: the columns of row i, ascending, i itself among them; symmetric.
   static std::shared_ptr<const BlockPattern> from_rows(std::span<const std::vector<int>> rows);
+  // The same as compressed rows: row i has the columns [row_start[i], row_start[i + 1]).
+  static std::shared_ptr<const BlockPattern> from_compressed(std::vector<std::int64_t> row_start,
+                                                             std::vector<int> column);
   // The pattern of diag(A_1, A_2, …), A_j the principal submatrix of this pattern on the rows sets[j] (ascending), and
   // for each of its blocks the slot of this pattern that it is a copy of.
   struct DirectSum {

@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 15> table = {{
+constexpr std::array<Benchmark, 16> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
@@ -38,6 +38,8 @@ constexpr std::array<Benchmark, 15> table = {{
      "does auto choose well? generated shapes against the other methods (--only SHAPE,…, --size most vertices, --steps, "
      "--methods, --mesh FILE)",
      automatic_choice},
+    {"cloth", "CLOTH's comparisons on a cloth upon a sphere (--only methods,choices,scaling, --size vertices, --steps before, --methods)",
+     cloth},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
 }};

@@ -186,6 +186,7 @@ double IslandObjective::largest_step(std::span<const double> direction) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     smallest = std::min(smallest, bodies_[b]->largest_step(part(direction, b)));
   }
+  for (const ContactTerm* term : terms_) smallest = std::min(smallest, term->largest_step(direction));
   return smallest;
 }
 

@@ -6,6 +6,7 @@
 #include <lope/linalg/block_matrix.h>
 #include <lope/optimize/objective.h>
 
+#include <limits>
 #include <span>
 
 namespace lope::matter {
@@ -33,6 +34,8 @@ class ContactTerm {
   virtual void add_gradient(std::span<double> g) = 0;
   // Blocks within the pattern are added to it, others become coupling blocks.
   virtual void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) = 0;
+  // The largest α for which the term is defined on x + [0, α] d, x the current point.
+  virtual double largest_step(std::span<const double> /*d*/) const { return std::numeric_limits<double>::infinity(); }
   // y += H p.
   virtual void add_hessian_times(optimize::HessianKind kind, std::span<const double> p,
                                  std::span<double> y) = 0;

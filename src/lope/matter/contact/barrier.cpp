@@ -155,7 +155,7 @@ bool BarrierContact::certified() {
   return reachable_ = path_bound(finder_, surface_, anchor_, way, {kept_by_points, 1, 256}) >= 1;
 }
 
-double BarrierContact::largest_step(std::span<const double> d) const {
+double BarrierContact::largest_step(std::span<const double> d) {
   const auto dimension = static_cast<std::size_t>(surface_.dimension);
   std::vector<Vec3> way(surface_.nodes(), Vec3::Zero());
   geometry::Bounds range;

@@ -70,7 +70,7 @@ class BarrierContact final : public ContactTerm {
   void add_gradient(std::span<double> g) override;
   void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) override;
   void add_hessian_times(optimize::HessianKind kind, std::span<const double> p, std::span<double> y) override;
-  double largest_step(std::span<const double> d) const override;
+  double largest_step(std::span<const double> d) override;
 
   // At the current point, in a fixed order.
   const std::vector<BarrierPair>& pairs();
@@ -90,7 +90,7 @@ class BarrierContact final : public ContactTerm {
 
   ContactSurface surface_;
   std::vector<double> pressure_;  // of the owners, but for the stiffening
-  mutable PairFinder finder_;     // its trees are refitted by every search
+  PairFinder finder_;
   std::vector<std::uint8_t> led_;
   double margin_ = 0;       // of the candidates
   double least_reach_;      // of all owners
@@ -106,8 +106,8 @@ class BarrierContact final : public ContactTerm {
   std::vector<double> values_;       // their energies
   double least_gap_ = 0;             // of all candidates
   // The last way that largest_step() looked at.
-  mutable std::vector<Vec3> path_start_, path_direction_;
-  mutable double path_bound_ = 0;
+  std::vector<Vec3> path_start_, path_direction_;
+  double path_bound_ = 0;
   bool has_locals_ = false;
   optimize::HessianKind locals_kind_ = optimize::HessianKind::Raw;
   std::vector<geometry::PairHessian> locals_;

@@ -27,6 +27,9 @@ class ContactTerm {
 
   // Everything below is evaluated at the current point.
 
+  // The largest α for which the potential is defined on x + [0, α] d, and beyond which steps must not go (a barrier, bodies
+  // that may not pass through each other), x the current point.
+  virtual double largest_step(std::span<const double> /*d*/) { return std::numeric_limits<double>::infinity(); }
   // Never negative: the other terms of an objective are a lower bound of the sum.
   virtual double value() = 0;
   // An upper estimate of the rounding error of value().
@@ -34,8 +37,6 @@ class ContactTerm {
   virtual void add_gradient(std::span<double> g) = 0;
   // Blocks within the pattern are added to it, others become coupling blocks.
   virtual void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) = 0;
-  // The largest α for which the term is defined on x + [0, α] d, x the current point.
-  virtual double largest_step(std::span<const double> /*d*/) const { return std::numeric_limits<double>::infinity(); }
   // y += H p.
   virtual void add_hessian_times(optimize::HessianKind kind, std::span<const double> p,
                                  std::span<double> y) = 0;

@@ -206,7 +206,7 @@ void add_obstacles(std::vector<Key>& keys) {
       text("obstacle[].shape.mesh")
           .alternative()
           .says("A file with a closed surface, relative to the scene file: becomes a grid of distances "
-                "(`voxel`), with `contact = \"penalty\"`."));
+                "(`voxel`), with `contact = \"penalty\"`, or is met as it is, with `contact = \"barrier\"`."));
   keys.push_back(text("obstacle[].shape.vdb")
                      .alternative()
                      .says("An OpenVDB file with a level set, relative to the scene file, with `contact = "
@@ -223,9 +223,10 @@ void add_obstacles(std::vector<Key>& keys) {
                      .says("With `mesh` and `vdb`: between the cells, as in OPT, or smoother."));
   add_rigid_transform(keys, "obstacle[].transform");
   keys.push_back(
-      choice("obstacle[].contact", {"constraint", "penalty"})
-          .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; or a force that "
-                "pushes vertices out (OPT §5.2). Default: constraint where possible."));
+      choice("obstacle[].contact", {"constraint", "penalty", "barrier"})
+          .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; a force that "
+                "pushes vertices out (OPT §5.2); or, with `mesh`, a barrier around its triangles that nothing crosses. Default: "
+                "constraint where possible, otherwise penalty."));
   keys.push_back(
       quantity("obstacle[].stiffness", Dimension::Pressure)
           .within(positive)
@@ -259,6 +260,18 @@ void add_contact(std::vector<Key>& keys) {
           .within(at_least_zero)
           .by_default("0.0")
           .says("Coulomb's coefficient of friction of bodies with each other and with themselves."));
+  keys.push_back(choice("contact.model", {"penalty", "barrier"})
+                     .by_default("\"penalty\"")
+                     .says("Vertices inside a body are pushed out (OPT §5.3); or surfaces never cross, those of solids and open "
+                           "sheets (docs/contact.md)."));
+  keys.push_back(quantity("contact.reach", Dimension::Length)
+                     .within(positive)
+                     .says("With barriers: the gap between surfaces at which they begin to push. Default: 1/20 of the mean edge of a "
+                           "body's surface."));
+  keys.push_back(quantity("contact.thickness", Dimension::Length)
+                     .within(positive)
+                     .says("With barriers: surfaces stay farther apart than this, as if they were the middles of sheets. Default: none "
+                           "but that of bodies which have one."));
   keys.push_back(choice("contact.friction_model", {"implicit", "gast15"})
                      .by_default("\"implicit\"")
                      .says("Friction, of obstacles and bodies, as a part of each step's solution, so that what should "
@@ -267,7 +280,8 @@ void add_contact(std::vector<Key>& keys) {
       quantity("contact.stiffness", Dimension::Pressure)
           .within(positive)
           .says("k of the energy k·depth³ of a vertex inside a body. Default: ten times the largest Young's "
-                "modulus of the two bodies."));
+                "modulus of the two bodies. With `model = \"barrier\"`: the pressure at half the reach, about. Default: a tenth of the "
+                "softer body's stiffness."));
   keys.push_back(
       choice("contact.start", {"resolve", "refuse"})
           .by_default("\"resolve\"")

@@ -1,8 +1,8 @@
+#include <lope/base/identity.h>
 #include <lope/base/parallel.h>
 #include <lope/linalg/block_matrix.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
 
 namespace lope::linalg {
@@ -36,11 +36,6 @@ void add_product(const double* block, const double* x, double (&sum)[b]) {
   for (int i = 0; i < b; ++i) {
     for (int j = 0; j < b; ++j) sum[i] += block[i * b + j] * x[j];
   }
-}
-
-std::uint64_t new_id() {
-  static std::atomic<std::uint64_t> next{1};
-  return next++;
 }
 
 // y = A x for the rows [begin, end).
@@ -78,7 +73,7 @@ Coupling transposed(const Coupling& c, int block_size) {
 
 }  // namespace
 
-BlockPattern::BlockPattern() : id_(new_id()) {}
+BlockPattern::BlockPattern() : id_(new_identity()) {}
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::span<const int> groups,
                                                               int group_size) {
@@ -263,6 +258,13 @@ void BlockMatrix::add_couplings(std::span<const Coupling> couplings) {
 void BlockMatrix::clear_couplings() {
   couplings_.clear();
   coupling_start_.clear();
+}
+
+std::span<const Coupling> BlockMatrix::couplings(int row) const {
+  if (couplings_.empty()) return {};
+  const auto i = static_cast<std::size_t>(row);
+  const auto first = static_cast<std::size_t>(coupling_start_[i]);
+  return std::span(couplings_).subspan(first, static_cast<std::size_t>(coupling_start_[i + 1]) - first);
 }
 
 void BlockMatrix::make_identity(std::span<const std::uint8_t> marked_rows, double diagonal) {

@@ -94,6 +94,8 @@ class BlockMatrix {
   void clear_couplings();
   // Both halves, grouped by row, within a row in the order given.
   std::span<const Coupling> couplings() const { return couplings_; }
+  // Those of one row.
+  std::span<const Coupling> couplings(int row) const;
 
  private:
   std::shared_ptr<const BlockPattern> pattern_;

@@ -186,6 +186,7 @@ double IslandObjective::largest_step(std::span<const double> direction) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     smallest = std::min(smallest, bodies_[b]->largest_step(part(direction, b)));
   }
+  for (ContactTerm* term : terms_) smallest = std::min(smallest, term->largest_step(direction));
   return smallest;
 }
 
@@ -211,20 +212,39 @@ std::vector<std::vector<int>> IslandObjective::cover(int parts) const {
 }
 
 linalg::Prolongation IslandObjective::coarse_space(int functions) const {
-  linalg::Prolongation all;
-  all.start.push_back(0);
+  std::vector<linalg::Prolongation> parts;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const double share =
         static_cast<double>(first_node_[b + 1] - first_node_[b]) / static_cast<double>(first_node_.back());
-    const linalg::Prolongation body =
-        bodies_[b]->coarse_space(std::max(1, static_cast<int>(std::lround(share * functions))));
-    if (body.empty()) return {};
-    const int first = all.start.back();
-    for (std::size_t i = 1; i < body.start.size(); ++i) all.start.push_back(first + body.start[i]);
-    for (const int column : body.column) all.column.push_back(all.columns + column);
-    all.weight.insert(all.weight.end(), body.weight.begin(), body.weight.end());
-    all.columns += body.columns;
+    parts.push_back(bodies_[b]->coarse_space(std::max(1, static_cast<int>(std::lround(share * functions)))));
+    if (parts.back().empty()) return {};
   }
+  return linalg::block_diagonal(parts);
+}
+
+linalg::HierarchyPtr IslandObjective::hierarchy() {
+  std::vector<linalg::HierarchyPtr> parts;
+  std::vector<int> rows;
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    parts.push_back(bodies_[b]->hierarchy());
+    rows.push_back(static_cast<int>(first_node_[b + 1] - first_node_[b]));
+  }
+  if (parts != hierarchy_parts_) {
+    hierarchy_ = parts.size() == 1 ? parts[0] : linalg::side_by_side(parts, rows);
+    hierarchy_parts_ = std::move(parts);
+  }
+  return hierarchy_;
+}
+
+std::vector<linalg::RowProjector> IslandObjective::projectors() const {
+  std::vector<linalg::RowProjector> all;
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    for (linalg::RowProjector projector : bodies_[b]->projectors()) {
+      projector.row += static_cast<int>(first_node_[b]);
+      all.push_back(projector);
+    }
+  }
+  constraints_.add_projectors(all);
   return all;
 }
 

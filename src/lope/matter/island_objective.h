@@ -67,10 +67,15 @@ class IslandObjective final : public optimize::Objective {
   void project_direction(std::span<const double> x, std::span<double> d) const override {
     constraints_.project_direction(x, d);
   }
+  // That of the bodies and of the contact terms.
   double largest_step(std::span<const double> direction) const override;
   // Those of the bodies, one after another: contact does not enter.
   std::vector<std::vector<int>> cover(int parts) const override;
   linalg::Prolongation coarse_space(int functions) const override;
+  // Side by side; bodies without one are smoothed only.
+  linalg::HierarchyPtr hierarchy() override;
+  // Of the bodies, and the tangent spaces of the obstacles that nodes touch.
+  std::vector<linalg::RowProjector> projectors() const override;
   ScalarModel scalar_model() override;
   // Of a body that touches nothing.
   optimize::SplitObjective* split() override {
@@ -103,6 +108,8 @@ class IslandObjective final : public optimize::Objective {
   std::optional<linalg::BlockMatrix> scalar_;
   std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of
   std::uint64_t scalar_version_ = 0;
+  linalg::HierarchyPtr hierarchy_;
+  std::vector<linalg::HierarchyPtr> hierarchy_parts_;  // of the bodies, that hierarchy_ is made of
 };
 
 }  // namespace lope::matter

@@ -26,6 +26,8 @@ enum class Method {
   LbfgsJacobi,
   LbfgsIc,
   AdmmPd,
+  NewtonMgpcg,
+  Hot,
 };
 
 struct MethodInfo {

@@ -47,7 +47,7 @@ class ProjectedNewton::Run final : public DescentRun {
       if (estimated == Estimate::Saddle || (estimated == Estimate::Large && takes_raw())) return Verdict::Search;
     }
     if (!solve()) {
-      failure_ = "the projected Hessian is not positive definite, or there is no memory for its factor";
+      failure_ = my_.inverse_.failure();
       return Verdict::Failed;
     }
     if (!tests_displacement()) return Verdict::Search;

@@ -45,6 +45,8 @@ class ProjectedNewton final : public Minimizer {
                             const MinimizerOptions& options) override;
   KeptModelPtr kept() const override { return kept_; }
   void recall(Objective& objective, const KeptModelPtr& kept) override;
+  // Of the Hessian that the last model was made of; 0: there was none.
+  std::uint64_t pattern_id() const { return inverse_.pattern_id(); }
 
  private:
   class Run;

@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t grain = 4096;
 
+// Levels of the hierarchy: a coarsest one of at most this many nodes is factorised in no time; one that keeps more than
+// this part of the nodes is not worth its while.
+constexpr int coarsest_nodes = 300;
+constexpr double worst_coarsening = 0.6;
+
 // Plain arrays out of a mesh: coordinates and element indices.
 template <int d>
 std::vector<double> coordinates(const geometry::Mesh& mesh) {
@@ -46,6 +51,22 @@ geometry::Mesh without_surface(const geometry::Mesh& mesh) {
     result.tetrahedra = mesh.tetrahedra;
   } else {
     result.triangles = mesh.triangles;
+  }
+  return result;
+}
+
+template <int d>
+linalg::Prolongation prolongation(const geometry::GridEmbedding& grid) {
+  linalg::Prolongation result;
+  result.columns = grid.nodes;
+  result.start.push_back(0);
+  for (const geometry::GridEmbedding::Place& place : grid.places) {
+    for (std::size_t k = 0; k <= d; ++k) {
+      if (place.weight[k] == 0) continue;
+      result.column.push_back(place.node[k]);
+      result.weight.push_back(place.weight[k]);
+    }
+    result.start.push_back(static_cast<int>(result.column.size()));
   }
   return result;
 }
@@ -388,19 +409,24 @@ std::vector<std::vector<int>> SolidObjective<d>::cover(int parts) const {
 
 template <int d>
 linalg::Prolongation SolidObjective<d>::coarse_space(int functions) const {
-  const geometry::GridEmbedding grid = geometry::embed_in_grid(rest_.vertices, d, functions);
-  linalg::Prolongation result;
-  result.columns = grid.nodes;
-  result.start.push_back(0);
-  for (const geometry::GridEmbedding::Place& place : grid.places) {
-    for (std::size_t k = 0; k <= d; ++k) {
-      if (place.weight[k] == 0) continue;
-      result.column.push_back(place.node[k]);
-      result.weight.push_back(place.weight[k]);
-    }
-    result.start.push_back(static_cast<int>(result.column.size()));
+  return prolongation<d>(geometry::embed_in_grid(rest_.vertices, d, functions));
+}
+
+template <int d>
+linalg::HierarchyPtr SolidObjective<d>::hierarchy() {
+  if (hierarchy_) return hierarchy_;
+  std::vector<linalg::Prolongation> levels;
+  std::vector<Vec3> points = rest_.vertices;
+  while (static_cast<int>(points.size()) > coarsest_nodes) {
+    const int wanted = static_cast<int>(points.size()) >> d;
+    geometry::GridEmbedding grid = geometry::embed_in_grid(points, d, wanted);
+    if (grid.nodes > worst_coarsening * static_cast<double>(points.size())) break;
+    levels.push_back(prolongation<d>(grid));
+    points = std::move(grid.positions);
   }
-  return result;
+  if (levels.empty()) levels.push_back(linalg::identity_prolongation(static_cast<int>(points.size())));
+  hierarchy_ = std::make_shared<const linalg::Hierarchy>(std::move(levels));
+  return hierarchy_;
 }
 
 template <int d>

@@ -38,6 +38,8 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
   double largest_step(std::span<const double> direction) const override;
   std::vector<std::vector<int>> cover(int parts) const override;
   linalg::Prolongation coarse_space(int functions) const override;
+  // Vertices in a regular grid with about 2^d times fewer nodes, its nodes in a coarser one, and so on.
+  linalg::HierarchyPtr hierarchy() override;
   // Mass and elasticity; stiffness damping enters with the elastic weights. Renewed when the inertia, the damping or the
   // fixed nodes change.
   ScalarModel scalar_model() override;
@@ -90,6 +92,7 @@ class SolidObjective final : public StepObjective, private optimize::SplitObject
     std::uint64_t version;
   };
   std::optional<Scalar> scalar_;
+  linalg::HierarchyPtr hierarchy_;  // made when first asked for
   std::optional<ElasticSplit<d>> split_;
   std::vector<double> point_;                             // the current point
   mutable std::vector<double> offset_, product_, force_;  // work

@@ -2,6 +2,7 @@
 #include <lope/base/paths.h>
 #include <lope/base/terminal.h>
 #include <lope/io/file.h>
+#include <lope/matter/nodal_matter.h>
 #include <lope/scene/check.h>
 #include <lope/scene/run.h>
 #include <lope/scene/suggest.h>
@@ -103,7 +104,7 @@ int compare(const CompareArguments& arguments) {
   if (const auto made = io::make_directory(options.folder); !made) return complain(made.error());
 
   std::size_t vertices = 0;
-  for (const matter::SolidBody& solid : each<matter::SolidBody>(model->bodies)) vertices += solid.mesh.vertices.size();
+  for (const matter::NodalBody& body : each<matter::NodalBody>(model->bodies)) vertices += body.rest_positions().size();
   fmt::print("{}: {} vertices, {} steps of {:g} ms, {} threads\n", scene->name, vertices, options.steps,
              model->step * 1e3, thread_count());
   std::fflush(stdout);

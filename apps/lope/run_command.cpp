@@ -183,10 +183,9 @@ int run(const RunArguments& arguments) {
   if (directory.empty()) directory = choose_directory(arguments, *scene);
   std::size_t unknowns = 0;
   for (const auto& body : model->bodies) unknowns += body->unknowns();
-  std::string size = fmt::format("{} unknowns", unknowns);
-  if (checked.liquid) {
-    const std::string particles = fmt::format("{} particles of liquid", checked.liquid->particles);
-    size = unknowns > 0 ? size + " and " + particles : particles;
+  std::string size = unknowns > 0 ? fmt::format("{} unknowns", unknowns) : "";
+  for (const scene::BodyCheck& body : checked.bodies) {
+    if (!body.counts.empty()) size += (size.empty() ? "" : " and ") + body.counts;
   }
   const std::string plan =
       fmt::format("{}: {}, {} steps of {:g} ms, {} threads, into {}", scene->name, size,

@@ -338,7 +338,7 @@ Expected<geometry::Mesh> mesh_file(const Value& body, const std::string& file, i
 
 Expected<geometry::LevelSetPtr> mesh_level_set(const Value& body, const std::string& file, double voxel) {
   if (body.integer_at("dimension") == 2)
-    return input_error("{}: a flat liquid needs a rectangle, a disc or a polygon", file);
+    return input_error("{}: a flat place to fill needs a rectangle, a disc or a polygon", file);
   Expected<geometry::Mesh> mesh = io::read_mesh(file);
   if (mesh && !mesh->tetrahedra.empty()) {
     mesh->triangles = geometry::boundary_triangles(mesh->tetrahedra);

@@ -13,7 +13,7 @@ namespace lope::scene {
 // the scene file when a mesh file cannot be read or used (naming its element) or the shape cannot be meshed.
 Expected<geometry::Mesh> body_mesh(const Value& body);
 
-// The same shape as a level set: what a body of liquid fills. Mesh files become a grid of cells of size `voxel`. Fails
+// The same shape as a level set: what liquids and particles fill. Mesh files become a grid of cells of size `voxel`. Fails
 // likewise, and for flat mesh files.
 Expected<geometry::LevelSetPtr> body_level_set(const Value& body, double voxel);
 

@@ -2,13 +2,11 @@
 // how large the problem is, what memory and disk it will take.
 #pragma once
 
-#include <lope/geometry/quality.h>
-#include <lope/matter/solid/solid.h>
 #include <lope/scene/scene.h>
 #include <lope/step/model.h>
 
 #include <cstddef>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,26 +26,18 @@ struct CheckFinding {
   std::string message;  // one line: which body, what, what to do
 };
 
+// What is found of one body, or of whatever its kind looks at as a whole.
 struct BodyCheck {
   std::string name;
-  geometry::QualityReport quality;
-  double mass = 0;           // kg (2D: per metre of depth)
-  double thinnest = 0;       // across its thinnest part, m
-  double cells_across = 0;   // in that direction, about
-  std::size_t scripted = 0;  // vertices that some handle holds at some time
-};
-
-struct LiquidCheck {
-  std::string name;
-  std::size_t particles = 0;  // at the start
-  std::size_t cells = 0;      // of liquid at the start: unknowns of the pressure
-  double cell = 0;            // side, m
+  std::string about;   // a line: "body 'bar': 12 kg, …"
+  std::string counts;  // what a run's first line says beside the unknowns: "4000 particles of liquid"; empty: nothing
+  std::map<std::string, double> numbers = {};  // the same and more, by name: "mass", "elements", "particles", …
 };
 
 // Bytes. Estimates: the matrices exactly, the factor by the growth law of nested dissection for compact
 // bodies (3D: n^(4/3), 2D: n log n; slender bodies need less), the rest by counting arrays.
 struct MemoryEstimate {
-  double elements = 0;  // meshes, element data, vectors
+  double elements = 0;  // meshes, element data, vectors, particles, cells
   double matrix = 0;    // block-sparse Hessian
   double factor = 0;    // sparse Cholesky, for methods that factorise
   double voxels = 0;    // of obstacles that are grids
@@ -58,21 +48,18 @@ struct MemoryEstimate {
 struct CheckReport {
   std::vector<CheckFinding> findings;
   std::vector<BodyCheck> bodies;
-  std::optional<LiquidCheck> liquid;
-  std::size_t unknowns = 0;  // coordinates of the solids, scripted ones included
+  std::size_t unknowns = 0;  // of the steps, scripted ones included, where they are known beforehand
   std::size_t steps = 0;
   std::size_t frames = 0;
   MemoryEstimate memory;
-  double disk = 0;  // bytes of all frames and a checkpoint, uncompressed
+  double frame = 0, checkpoint = 0;  // bytes of one, uncompressed
+  double disk = 0;                   // bytes of all frames and a checkpoint
   bool failed() const;
   bool troubled() const;  // there is more than notes
 };
 
 // Works on any Model, also one that was not built from a scene file.
 CheckReport check(const Scene& scene, const step::Model& model);
-
-// The memory of one body.
-MemoryEstimate estimate_memory(const matter::SolidBody& body);
 
 // Several lines of text.
 std::string describe(const CheckReport& report);

@@ -1,4 +1,5 @@
 #include <lope/scene/files.h>
+#include <lope/scene/kind.h>
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,11 @@ constexpr std::array<std::string_view, 3> file_keys{"body[].shape.mesh", "obstac
 // The value that names the file of a body's or an obstacle's shape, or null.
 template <class Item>
 auto* file_of(Item& item, std::string_view list) {
-  auto& [word, value] = item.find("shape")->members.front();
-  return names_file(fmt::format("{}[].shape.{}", list, word)) ? &value : nullptr;
+  auto* shape = item.find("shape");
+  decltype(shape) file = nullptr;
+  if (shape && names_file(fmt::format("{}[].shape.{}", list, shape->members.front().key)))
+    file = &shape->members.front().value;
+  return file;
 }
 
 bool on_the_same_tree(const fs::path& a, const fs::path& b) {
@@ -34,7 +38,7 @@ std::vector<std::string> rigid_files(const Value& resolved) {
   std::vector<std::string> files;
   for (const char* list : {"body", "obstacle"}) {
     for (const Value& item : resolved.items_at(list)) {
-      if (item.has("kind") && item.text_at("kind") == "solid") continue;
+      if (item.has("kind") && find_kind(item.text_at("kind"))->has_fingerprint()) continue;
       if (const Value* file = file_of(item, list)) files.push_back(file->text);
     }
   }

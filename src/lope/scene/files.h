@@ -13,7 +13,8 @@ namespace lope::scene {
 // Whether the value at this path of the schema names a file.
 bool names_file(std::string_view schema_path);
 
-// The files of a resolved scene that do not become meshes of solid bodies: obstacles and liquids.
+// The files of a resolved scene whose bytes are compared: those of obstacles, and of kinds of matter without a
+// fingerprint.
 std::vector<std::string> rigid_files(const Value& resolved);
 
 // The resolved scene as it is kept in a directory: files by their way from there, so that a project can be moved, but for

@@ -88,7 +88,7 @@ io::Frame FrameWriter::topology() const {
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     matter::BodyFrame body;
     simulation_.matter(i).draw_once([this](const std::string& field) { return writes_field(scene_, field); }, body);
-    body.data.add("color", numbers(scene_.bodies[i].color));
+    body.data.add("color", numbers(scene_.bodies[i].color.value_or(Vec3::Zero())));
     append(model.bodies[i]->name, std::move(body), frame);
   }
   for (const DrawnObstacle& obstacle : obstacles_) {

@@ -10,7 +10,7 @@ double most_vertices(int dimension);
 // Voxels of a mesh file's grid.
 double most_voxels();
 
-// Cells that are full of liquid, with so many particles per axis.
-double most_liquid_cells(int dimension, int particles_per_axis);
+// Twice the memory there is: estimates are good to a factor of two or so.
+double affordable_bytes();
 
 }  // namespace lope::scene

@@ -1,11 +1,10 @@
-#include <lope/base/random.h>
 #include <lope/io/file.h>
-#include <lope/matter/solid/solid.h>
 #include <lope/scene/files.h>
+#include <lope/scene/kind.h>
 #include <lope/scene/resumption.h>
+#include <lope/scene/weighted_sum.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -14,12 +13,8 @@ namespace {
 
 // By path in the schema. Files count by what is in them (fingerprint).
 bool may_change(const std::string& path) {
-  static constexpr std::array<std::string_view, 8> keys{
-      "time.duration", "time.step",        "time.frame_rate", "liquid.tolerance",
-      "liquid.color",  "obstacle[].color", "body[].color",    "obstacle[].draw"};
-  static constexpr std::array<std::string_view, 4> tables{"scene", "solver", "output", "render"};
-  return std::find(keys.begin(), keys.end(), path) != keys.end() ||
-         std::find(tables.begin(), tables.end(), path) != tables.end() || names_file(path);
+  const Key* key = find_key(path);
+  return (key && key->may_change) || names_file(path);
 }
 
 std::string shortened(const Value* value) {
@@ -77,50 +72,6 @@ class Comparison {
   }
 };
 
-// Sums of numbers with weights that belong to their places.
-class WeightedSum {
- public:
-  void add(double number) { sum_ += (0.5 + random_unit(seed, count_++)) * number; }
-  double value() const { return sum_; }
-
- private:
-  static constexpr std::uint64_t seed = 20150;
-  std::uint64_t count_ = 0;
-  double sum_ = 0;
-};
-
-constexpr std::size_t per_body = 6;
-
-std::array<double, per_body> fingerprint(const matter::SolidBody& body) {
-  WeightedSum shape, elements, materials, handles;
-  for (const Vec3& vertex : body.mesh.vertices) {
-    for (const double coordinate : vertex) shape.add(coordinate);
-  }
-  for (const auto& tetrahedron : body.mesh.tetrahedra) {
-    for (const int i : tetrahedron) elements.add(i);
-  }
-  for (const auto& triangle : body.mesh.triangles) {
-    for (const int i : triangle) elements.add(i);
-  }
-  for (std::size_t m = 0; m < body.materials.size(); ++m) {
-    const material::Parameters& material = body.materials[m];
-    for (const double number :
-         {static_cast<double>(material.density), material.mu, material.lambda, body.density_of_material[m]}) {
-      materials.add(number);
-    }
-  }
-  for (const int m : body.material_of_element) materials.add(m);
-  for (const matter::Handle& handle : body.handles) {
-    for (const int i : handle.vertices) handles.add(i);
-  }
-  return {static_cast<double>(body.mesh.vertices.size()),
-          shape.value(),
-          elements.value(),
-          materials.value(),
-          handles.value(),
-          static_cast<double>(body.handles.size())};
-}
-
 // Of the bytes of a file; 0 where there is none.
 double file_sum(const std::string& path) {
   WeightedSum sum;
@@ -144,33 +95,35 @@ Expected<void> check_same_physics(const Scene& before, const Scene& now) {
   return {};
 }
 
-// Those of the bodies, then one number per file that is no body's mesh: those become obstacles and liquids.
+// Those of the bodies, then one number per file of obstacles and of kinds that have none for their bodies.
 std::vector<double> fingerprint(const Scene& scene, const step::Model& model) {
   std::vector<double> numbers;
-  for (const matter::SolidBody& body : each<matter::SolidBody>(model.bodies)) {
-    const auto own = fingerprint(body);
+  for (const auto& body : model.bodies) {
+    const std::vector<double> own = find_kind(body->kind())->fingerprint(*body);
     numbers.insert(numbers.end(), own.begin(), own.end());
   }
   for (const std::string& file : rigid_files(scene.resolved)) numbers.push_back(file_sum(file));
   return numbers;
 }
 
-Expected<void> check_fingerprint(std::span<const double> saved, const Scene& scene,
-                                 const step::Model& model) {
+Expected<void> check_fingerprint(std::span<const double> saved, const Scene& scene, const step::Model& model) {
   const std::vector<double> now = fingerprint(scene, model);
   if (saved.size() != now.size()) return input_error("is the state of another scene; start another run");
-  const auto solids = each<matter::SolidBody>(model.bodies);
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (equal(saved[i], now[i])) continue;
-    const std::size_t body = i / per_body;
-    if (body < solids.size()) {
+  std::size_t i = 0;
+  for (const auto& body : model.bodies) {
+    const std::size_t end = i + find_kind(body->kind())->fingerprint(*body).size();
+    for (; i < end; ++i) {
+      if (equal(saved[i], now[i])) continue;
       return input_error(
           "is the state of another body '{}': its mesh, material or handles have changed; put the old mesh "
           "file back, or start another run",
-          solids[body].get().name);
+          body->name);
     }
-    return input_error("was computed with another content of {}; put the old file back, or start another run",
-                       rigid_files(scene.resolved)[i - per_body * solids.size()]);
+  }
+  const std::vector<std::string> files = rigid_files(scene.resolved);
+  for (std::size_t k = 0; i < now.size(); ++i, ++k) {
+    if (equal(saved[i], now[i])) continue;
+    return input_error("was computed with another content of {}; put the old file back, or start another run", files[k]);
   }
   return {};
 }

@@ -14,7 +14,7 @@ namespace lope::scene {
 struct OutputSettings {
   std::string directory;
   std::vector<std::string> formats;  // "vtu", "ply", "obj", "vdb"
-  std::vector<std::string> fields;   // schema.h: solid_fields(), and "cells"
+  std::vector<std::string> fields;   // of the kinds of matter (kind.h)
   int checkpoint_every = 0;          // steps; 0: at the end only
 };
 
@@ -41,7 +41,7 @@ struct RenderSettings {
 struct BodySettings {
   std::string name;
   int dimension = 3;
-  Vec3 color = Vec3::Zero();  // sRGB
+  std::optional<Vec3> color;  // sRGB; in a loaded scene every body has one
 };
 
 // The same of an obstacle.
@@ -56,6 +56,7 @@ struct Scene {
   std::string file;  // as the user named it
   std::string name;
   std::string description;
+  int dimension = 3;
   double duration = 0;    // seconds
   double frame_rate = 0;  // frames per simulated second
   int threads = 0;        // 0: as many as there are cores

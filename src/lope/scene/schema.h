@@ -1,6 +1,6 @@
 // The one table of what a scene file may say. Defaults, validation, overrides, the reference page
 // (docs/scene_reference.md) and the JSON Schema for editors all come from it: a key that is not here does not
-// exist.
+// exist. The kinds of matter add their own keys to it (kind.h): below a [[body]] every kind has its own.
 #pragma once
 
 #include <lope/scene/units.h>
@@ -58,6 +58,8 @@ struct Key {
       choices;              // Choice and ChoiceList: the words; Quantity and Vector: words also allowed
   std::string shorthand;    // Table: a plain string s stands for { shorthand = s }
   std::string description;  // one sentence for the reference page
+  std::string kind;         // the kind of the [[body]] that it belongs to; empty: any, or not below a body
+  bool may_change = false;  // when a run is resumed
 
   std::string name() const;    // last part of the path
   std::string parent() const;  // path of the table that holds it ("" for the top level)
@@ -65,23 +67,16 @@ struct Key {
 
 const std::vector<Key>& schema();
 
-// The key with this path, or nullptr.
-const Key* find_key(std::string_view path);
+// The key with this path, or nullptr. Below "body[]" that of a body of this kind; without a kind the first there is.
+const Key* find_key(std::string_view path, std::string_view kind = {});
 
-// The keys directly in the table `path` ("" for the top level, "body[]" for an element of [[body]]).
-std::vector<const Key*> keys_in(std::string_view path);
+// The keys directly in the table `path` ("" for the top level, "body[]" for an element of [[body]]), below "body[]" those of
+// this kind; without a kind all of them.
+std::vector<const Key*> keys_in(std::string_view path, std::string_view kind = {});
 
 // "a length: a number in m or a string such as "10 cm"" …: what a key expects, for messages and the
 // reference.
 std::string expectation(const Key& key);
-
-// The fields of solids that frames may hold, with their numbers per vertex or element (matter::Field).
-struct SolidField {
-  std::string_view name;
-  int components = 1;
-  bool on_vertices = false;
-};
-const std::vector<SolidField>& solid_fields();
 
 // Colour names that Type::Color knows, with their sRGB values.
 struct NamedColor {

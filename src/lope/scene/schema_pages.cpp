@@ -1,8 +1,11 @@
 // The two documents that are printed from the schema: the reference page and the JSON Schema.
+#include <lope/scene/kind.h>
 #include <lope/scene/presets.h>
 #include <lope/scene/schema.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -75,9 +78,9 @@ std::string limit_words(const Key& key) {
   return key.range.limited() ? key.range.text(info(key.dimension).si) : "";
 }
 
-void add_rows(const std::string& table, std::string& page) {
+void add_rows(const std::vector<const Key*>& keys, std::string& page) {
   page += "| key | type | default | legal | meaning |\n|---|---|---|---|---|\n";
-  for (const Key* key : keys_in(table)) {
+  for (const Key* key : keys) {
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", key->name(), type_words(*key), default_words(*key),
                         limit_words(*key), key->description);
   }
@@ -89,24 +92,67 @@ std::string heading(const Key& key) {
   return key.type == Type::TableList ? fmt::format("`[[{}]]`", path) : fmt::format("`{}`", path);
 }
 
-// A section per table that has keys. Tables that repeat under several parents are described once.
-void add_sections(const std::string& parent, std::string& page) {
-  for (const Key* key : keys_in(parent)) {
-    if (key->type != Type::Table && key->type != Type::TableList) continue;
-    const std::string inner = key->type == Type::TableList ? key->path + "[]" : key->path;
-    if (inner.starts_with("body[].region[].material")) continue;
-    if (inner.starts_with("body[].region[].where")) continue;
-    if (inner.starts_with("obstacle[].shape.union[]")) continue;
-    const bool nested_selection = inner.starts_with("body[].handle[].where.");
-    page += fmt::format("{} {}\n\n{}", nested_selection ? "####" : "###", heading(*key), key->description);
-    if (!key->shorthand.empty()) {
-      page += fmt::format(" A string `\"s\"` stands for `{{ {} = \"s\" }}`.", key->shorthand);
-    }
-    page += "\n\n";
-    add_rows(inner, page);
-    add_sections(inner, page);
-  }
+// The keys of a body that belong to one kind, or (empty) to all.
+std::vector<const Key*> body_keys(std::string_view kind) {
+  std::vector<const Key*> found = keys_in("body[]");
+  std::erase_if(found, [&](const Key* key) { return key->kind != kind; });
+  return found;
 }
+
+class Sections {
+ public:
+  explicit Sections(std::string& page) : page_(page) {}
+
+  // A section per table that has keys. Tables that repeat under several parents are described once.
+  void add(const std::vector<const Key*>& keys) {
+    for (const Key* key : keys) {
+      if (key->type != Type::Table && key->type != Type::TableList) continue;
+      const std::string inner = key->type == Type::TableList ? key->path + "[]" : key->path;
+      if (inner.starts_with("body[].region[].material")) continue;
+      if (inner.starts_with("body[].region[].where")) continue;
+      if (inner.starts_with("obstacle[].shape.union[]")) continue;
+      if (inner == "body[]") {
+        add_bodies(*key);
+        continue;
+      }
+      add_table(*key, inner);
+      add(keys_in(inner, key->kind));
+    }
+  }
+
+ private:
+  // A table that another kind has in the same words is not repeated.
+  void add_table(const Key& key, const std::string& inner) {
+    const bool nested_selection = inner.starts_with("body[].handle[].where.");
+    std::string section = key.description;
+    if (!key.shorthand.empty()) section += fmt::format(" A string `\"s\"` stands for `{{ {} = \"s\" }}`.", key.shorthand);
+    section += "\n\n";
+    add_rows(keys_in(inner, key.kind), section);
+    const auto [known, is_new] = described_.emplace(inner, section);
+    if (!is_new && known->second == section) return;
+    const std::string of = is_new ? "" : fmt::format(" of {}", find_kind(key.kind)->called());
+    page_ += fmt::format("{} {}{}\n\n{}", nested_selection ? "####" : "###", heading(key), of, section);
+  }
+
+  void add_bodies(const Key& body) {
+    page_ += fmt::format("### {}\n\n{}\n\n", heading(body), body.description);
+    add_rows(body_keys(""), page_);
+    for (const Kind* kind : kinds()) {
+      page_ += fmt::format("### `[[body]]` with `kind = \"{}\"`\n\n{}. Its further keys:\n\n", kind->word(), sentence(kind->meaning()));
+      add_rows(body_keys(kind->word()), page_);
+      add(body_keys(kind->word()));
+    }
+  }
+
+  static std::string sentence(std::string_view words) {
+    std::string result(words);
+    result[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result[0])));
+    return result;
+  }
+
+  std::string& page_;
+  std::map<std::string, std::string> described_;
+};
 
 void add_presets(std::string& page) {
   page +=
@@ -146,7 +192,9 @@ Json or_words(Json schema, const Key& key) {
   return Json{{"anyOf", {std::move(schema), Json{{"enum", key.choices}}}}};
 }
 
-Json table_schema(const std::string& path);
+Json table_schema(const std::string& path, std::string_view kind);
+
+Json body_schema();
 
 Json key_schema(const Key& key) {
   Json integer{{"type", "integer"}};
@@ -175,21 +223,21 @@ Json key_schema(const Key& key) {
     case Type::Color:
       return {{"type", {"string", "array"}}};
     case Type::Table: {
-      Json table = table_schema(key.path);
+      Json table = table_schema(key.path, key.kind);
       if (key.shorthand.empty()) return table;
-      const Key* word = find_key(key.path + "." + key.shorthand);
+      const Key* word = find_key(key.path + "." + key.shorthand, key.kind);
       return Json{{"anyOf", {key_schema(*word), std::move(table)}}};
     }
     case Type::TableList:
-      return list_of(table_schema(key.path + "[]"));
+      return list_of(key.path == "body" ? body_schema() : table_schema(key.path + "[]", key.kind));
   }
   return {};
 }
 
-Json table_schema(const std::string& path) {
+Json table_schema(const std::string& path, std::string_view kind) {
   Json table{{"type", "object"}, {"additionalProperties", false}};
   Json properties = Json::object(), required = Json::array(), alternatives = Json::array();
-  for (const Key* key : keys_in(path)) {
+  for (const Key* key : keys_in(path, kind)) {
     Json schema = key_schema(*key);
     schema["description"] = key->description;
     if (key->presence == Presence::Filled) schema["$comment"] = "default: " + key->fallback;
@@ -203,12 +251,24 @@ Json table_schema(const std::string& path) {
   return table;
 }
 
+// One of the kinds, which `kind` tells; without it the first.
+Json body_schema() {
+  Json choices = Json::array();
+  for (const Kind* kind : kinds()) {
+    Json one = table_schema("body[]", kind->word());
+    one["properties"]["kind"]["enum"] = {kind->word()};
+    if (kind != kinds().front()) one["required"].push_back("kind");
+    choices.push_back(std::move(one));
+  }
+  return Json{{"oneOf", std::move(choices)}};
+}
+
 }  // namespace
 
 std::string reference_page() {
   std::string page =
       "# Scene file reference\n\n"
-      "<!-- Generated from the schema (src/lope/scene/schema.cpp); a test compares the two. Do not edit. "
+      "<!-- Generated from the schema (src/lope/scene/schema.cpp and kinds/); a test compares the two. Do not edit. "
       "-->\n\n"
       "A scene is a [TOML](https://toml.io) file. Quantities are numbers in SI units or strings with a unit\n"
       "(`\"25 ms\"`, `\"0.5 MPa\"`, `\"1/24 s\"`, `\"90 deg\"`, `\"1 turn/s\"`, `\"50 %\"`); vectors have "
@@ -220,9 +280,9 @@ std::string reference_page() {
       "(elements of `[[…]]` by number or by name). For a first scene see [the "
       "tutorial](scene_tutorial.md).\n\n"
       "## Top level\n\n";
-  add_rows("", page);
+  add_rows(keys_in(""), page);
   page += "## Tables\n\n";
-  add_sections("", page);
+  Sections(page).add(keys_in(""));
   add_presets(page);
   page += "## Colours\n\nNames: ";
   std::string separator;
@@ -235,7 +295,7 @@ std::string reference_page() {
 
 std::string json_schema() {
   Json root{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Lope scene"}};
-  root.update(table_schema(""));
+  root.update(table_schema("", ""));
   return root.dump(2) + "\n";
 }
 

@@ -105,13 +105,13 @@ json to_json(const step::StepReport& report, const step::Model& model) {
     json names = json::array();
     for (const std::size_t body : island.bodies) names.push_back(model.bodies[body]->name);
     islands.push_back(
-        {{"bodies", std::move(names)}, {"fell_back", island.fell_back}, {"measures", island.measures}, {"solve", to_json(island.solve)}});
+        {{"bodies", std::move(names)}, {"fell_back", island.fell_back}, {"impact", island.impact}, {"measures", island.measures}, {"solve", to_json(island.solve)}});
     if (!island.contact.obstacle_force.empty() || island.contact.body_pairs > 0 || island.contact.rounds > 1) {
       islands.back()["contact"] = to_json(island.contact, model);
     }
   }
   for (const matter::BodyReport& body : report.bodies) bodies.push_back(to_json(body));
-  return {{"step", report.step},           {"time", report.time},         {"h", report.h},
+  return {{"step", report.step},           {"time", report.time},         {"h", report.h}, {"parts", report.parts},
           {"seconds", report.seconds},     {"accepted", report.accepted}, {"converged", report.converged()},
           {"islands", std::move(islands)}, {"bodies", std::move(bodies)}};
 }

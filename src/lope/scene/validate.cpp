@@ -1,4 +1,5 @@
-#include <lope/scene/schema.h>
+#include <lope/scene/key_paths.h>
+#include <lope/scene/kind.h>
 #include <lope/scene/suggest.h>
 #include <lope/scene/validate.h>
 
@@ -11,23 +12,10 @@
 namespace lope::scene {
 namespace {
 
-std::string join_path(std::string_view parent, std::string_view name) {
-  return parent.empty() ? std::string(name) : fmt::format("{}.{}", parent, name);
-}
-
 std::vector<std::string> names_of(const std::vector<const Key*>& keys) {
   std::vector<std::string> names;
   for (const Key* key : keys) names.push_back(key->name());
   return names;
-}
-
-// "soft rubber" and "Soft_Rubber" are "soft-rubber".
-std::string normalized_word(std::string_view word) {
-  std::string result(word);
-  for (char& c : result) {
-    c = (c == ' ' || c == '_') ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return result;
 }
 
 // Where a name that is unknown here would be known, e.g. 'young' belongs to body.material.
@@ -42,19 +30,13 @@ std::string elsewhere(std::string_view name) {
   return "";
 }
 
-std::string unknown_key(std::string_view name, std::string_view table) {
-  const std::vector<std::string> known = names_of(keys_in(table));
-  std::string hint = did_you_mean(name, known);
-  if (hint.empty()) hint = elsewhere(name);
-  if (hint.empty()) hint = fmt::format("; known here: {}", fmt::join(known, ", "));
-  return "unknown key" + hint;
-}
-
-// Gives a whole tree one position.
-void place(Value& value, const Position& at) {
-  value.at = value.key_at = at;
-  for (Value& item : value.items) place(item, at);
-  for (auto& [name, member] : value.members) place(member, at);
+// "soft rubber" and "Soft_Rubber" are "soft-rubber".
+std::string normalized_word(std::string_view word) {
+  std::string result(word);
+  for (char& c : result) {
+    c = (c == ' ' || c == '_') ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return result;
 }
 
 void sort_members(Value& value, const std::vector<const Key*>& keys) {
@@ -65,13 +47,13 @@ void sort_members(Value& value, const std::vector<const Key*>& keys) {
                    [&rank](const auto& a, const auto& b) { return rank(a.key) < rank(b.key); });
 }
 
-void arrange_table(Value& value, const std::string& schema_path) {
-  sort_members(value, keys_in(schema_path));
+void arrange_table(Value& value, const std::string& schema_path, const std::string& kind) {
+  sort_members(value, keys_in(schema_path, kind));
   for (auto& [name, member] : value.members) {
     const std::string path = join_path(schema_path, name);
-    if (member.kind == ValueKind::Table) arrange_table(member, path);
+    if (member.kind == ValueKind::Table) arrange_table(member, path, kind);
     for (Value& item : member.items) {
-      if (item.kind == ValueKind::Table) arrange_table(item, path + "[]");
+      if (item.kind == ValueKind::Table) arrange_table(item, path + "[]", path == "body" ? kind_in(item) : kind);
     }
   }
 }
@@ -87,15 +69,15 @@ class Validator {
 
   // `schema_path` is the table's path in the schema, `path` its path in the file.
   void table(Value& value, const std::string& schema_path, const std::string& path) {
-    const std::vector<const Key*> keys = keys_in(schema_path);
+    const std::vector<const Key*> keys = keys_in(schema_path, kind_);
     bool has_unknown = false;
     for (auto& [name, member] : value.members) {
-      const Key* key = find_key(join_path(schema_path, name));
+      const Key* key = find_key(join_path(schema_path, name), kind_);
       if (key) {
         check(member, *key, join_path(path, name));
       } else {
         has_unknown = true;
-        problems_.add(member.key_at, join_path(path, name), unknown_key(name, schema_path));
+        problems_.add(member.key_at, join_path(path, name), unknown_key(name, schema_path, kind_));
       }
     }
     fill(value, keys, path);
@@ -301,7 +283,9 @@ class Validator {
       if (item.kind != ValueKind::Table) {
         wrong_kind(item, key, item_path);
       } else {
+        if (key.path == "body") kind_ = kind_in(item);
         table(item, key.path + "[]", item_path);
+        if (key.path == "body") kind_.clear();
       }
     }
   }
@@ -345,65 +329,37 @@ class Validator {
   }
 
   Problems& problems_;
+  std::string kind_;  // of the body whose keys are being looked at
 };
 
-// The value of an override: TOML where the key does not want a string and it parses, otherwise the text
-// itself.
-Value override_value(const std::string& text, const Key& key, const Position& at) {
-  const bool wants_text = key.type == Type::Text || key.type == Type::Choice;
-  const bool is_quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'');
-  Value value = Value::of(text);
-  if (!wants_text || is_quoted) {
-    if (const Expected<Value> parsed = parse_toml("value = " + text, "")) value = (*parsed)["value"];
-  }
-  place(value, at);
-  return value;
-}
-
-std::vector<std::string> split(std::string_view path) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t dot = path.find('.');
-    parts.emplace_back(path.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    path.remove_prefix(dot + 1);
-  }
-}
-
-// The element of a table list that a part of a path names: a number or a name.
-Expected<Value*> find_element(Value& list, const std::string& part, const std::string& option) {
-  std::size_t index = 0;
-  const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), index);
-  const bool is_number = code == std::errc() && end == part.data() + part.size();
-  if (is_number && index < list.items.size()) return &list.items[index];
-  std::vector<std::string> names;
-  for (Value& item : list.items) {
-    const Value* name = item.find("name");
-    if (!name || name->kind != ValueKind::Text) continue;
-    if (name->text == part) return &item;
-    names.push_back(name->text);
-  }
-  const std::string numbers =
-      list.items.empty() ? "there are none" : fmt::format("there are 0 to {}", list.items.size() - 1);
-  return input_error("{}: no element '{}'{}; {}{}{}", option, part, did_you_mean(part, names), numbers,
-                     names.empty() ? "" : ", also named ", fmt::join(names, ", "));
-}
-
-// The member `name` of a table, made if it is not there; an alternative that is made drops the others.
-Value& open_member(Value& table, const Key& key, const Position& at) {
-  const std::string name = key.name();
-  if (Value* present = table.find(name)) return *present;
-  if (key.presence == Presence::Alternative) {
-    for (const Key* other : keys_in(key.parent())) {
-      if (other->presence == Presence::Alternative) table.erase(other->name());
-    }
-  }
-  Value made = Value::table();
-  made.at = made.key_at = at;
-  return table.set(name, std::move(made));
-}
-
 }  // namespace
+
+std::string join_path(std::string_view parent, std::string_view name) {
+  return parent.empty() ? std::string(name) : fmt::format("{}.{}", parent, name);
+}
+
+std::string unknown_key(std::string_view name, std::string_view table, std::string_view kind) {
+  const Kind* own = find_kind(kind);
+  if (own && find_key(join_path(table, name)))
+    return fmt::format("has no meaning for {}{}", own->called(), own->instead_of(name));
+  const std::vector<std::string> known = names_of(keys_in(table, kind));
+  std::string hint = did_you_mean(name, known);
+  if (hint.empty()) hint = elsewhere(name);
+  if (hint.empty()) hint = fmt::format("; known here: {}", fmt::join(known, ", "));
+  return "unknown key" + hint;
+}
+
+void place(Value& value, const Position& at) {
+  value.at = value.key_at = at;
+  for (Value& item : value.items) place(item, at);
+  for (auto& [name, member] : value.members) place(member, at);
+}
+
+std::string kind_in(const Value& body) {
+  const Value* word = body.find("kind");
+  const Kind* found = word && word->kind == ValueKind::Text ? find_kind(normalized_word(word->text)) : nullptr;
+  return std::string((found ? found : kinds().front())->word());
+}
 
 void Problems::add(const Position& at, const std::string& key_path, const std::string& what) {
   const std::string key = key_path.empty() ? "" : key_path + ": ";
@@ -415,56 +371,6 @@ Error Problems::error() const {
   std::string message = fmt::format("{}", fmt::join(lines_.begin(), lines_.begin() + told, "\n"));
   if (told < lines_.size()) message += fmt::format("\n… and {} more", lines_.size() - told);
   return {message, Trouble::Input};
-}
-
-Expected<void> apply_override(Value& root, const std::string& assignment) {
-  const std::string option = "--set " + assignment;
-  const Position at{option, 0, 0};
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return input_error("{}: expected path.to.key=value, for example --set time.step=0.01", option);
-  }
-  const std::vector<std::string> parts = split(std::string_view(assignment).substr(0, equals));
-  Value* value = &root;
-  std::string schema_path;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Key* key = find_key(join_path(schema_path, parts[i]));
-    if (!key) return input_error("{}: '{}': {}", option, parts[i], unknown_key(parts[i], schema_path));
-    const bool last = i + 1 == parts.size();
-    if (last) {
-      open_member(*value, *key, at) = override_value(assignment.substr(equals + 1), *key, at);
-      return {};
-    }
-    if (key->type == Type::TableList) {
-      Value* list = value->find(parts[i]);
-      Value none;
-      const Expected<Value*> element =
-          find_element(list && list->kind == ValueKind::Array ? *list : none, parts[++i], option);
-      if (!element) return forward_error(element);
-      value = *element;
-      schema_path = key->path + "[]";
-      if (i + 1 == parts.size()) {
-        return input_error("{}: name a key of '{}', for example {}.{}", option, parts[i],
-                           fmt::join(parts, "."), keys_in(schema_path).front()->name());
-      }
-    } else if (key->type == Type::Table) {
-      value = &open_member(*value, *key, at);
-      if (value->kind == ValueKind::Text && !key->shorthand.empty()) {
-        Value expanded = Value::table();
-        expanded.at = value->at;
-        expanded.key_at = value->key_at;
-        expanded.set(key->shorthand, *value);
-        *value = std::move(expanded);
-      }
-      schema_path = key->path;
-    } else {
-      return input_error("{}: '{}' has no keys of its own; expected {}", option, parts[i], expectation(*key));
-    }
-    if (value->kind != ValueKind::Table) {
-      return input_error("{}: '{}' is not a table in the scene file", option, parts[i]);
-    }
-  }
-  return {};
 }
 
 Expected<void> validate(Value& root) {
@@ -488,7 +394,7 @@ std::string name_fault(std::string_view name) {
   return "";
 }
 
-void arrange(Value& root) { arrange_table(root, ""); }
+void arrange(Value& root) { arrange_table(root, "", ""); }
 
 Vec3 color_of(const Value& value) {
   if (value.kind == ValueKind::Array) return value.as_vector();

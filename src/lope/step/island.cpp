@@ -20,9 +20,17 @@ constexpr int most_rounds = 30;
 constexpr int holding_round = 4;
 
 // Of the energies at hand: less is what a scheme of second order gains and loses by turns.
-constexpr double least_gain = 0.02;
+constexpr double least_change = 0.02;
 
 }  // namespace
+
+// What an island has gained in a step, but for what was done to it from outside, beside the energies at hand; joules.
+struct Island::EnergyChange {
+  double gain = 0;
+  double scale = 0;
+  bool gained() const { return gain > least_change * scale; }
+  bool lost(double known) const { return gain + known < -least_change * scale; }
+};
 
 // How far forces go from round to round towards those that the last one found. Forces that come and go settle when they do so
 // by small enough parts; while they keep their direction, the parts grow.
@@ -145,16 +153,24 @@ bool Island::solve(const IslandStart& from, const matter::StepTimes& step, optim
   result = empty_report();
   if (!solve_once(from, step, options, result)) return false;
   const bool second_order = model_.scheme == Scheme::Bdf2 || model_.scheme == Scheme::Trapezoid;
-  if (!second_order || !joint_ || !gained_energy()) return true;
-  optimize::MinimizerSummary first = std::move(result.solve);
-  result = empty_report();
-  result.fell_back = true;
-  IslandStart again = from;
-  again.kept = optimize::without_model(from.kept);  // the weights are others
-  const bool solved = solve_once(again, step, options, result);
-  first.append(result.solve);
-  result.solve = std::move(first);
-  return solved;
+  if (second_order && joint_ && energy_change().gained()) {
+    optimize::MinimizerSummary first = std::move(result.solve);
+    result = empty_report();
+    result.fell_back = true;
+    IslandStart again = from;
+    again.kept = optimize::without_model(from.kept);  // the weights are others
+    const bool solved = solve_once(again, step, options, result);
+    first.append(result.solve);
+    result.solve = std::move(first);
+    if (!solved) return false;
+  }
+  const bool touches = !from.contacts.empty() || result.contact.obstacle_pairs + result.contact.body_pairs > 0;
+  result.impact = looks_for_impacts(step) && touches && energy_change().lost(result.contact.friction_loss);
+  return true;
+}
+
+bool Island::looks_for_impacts(const matter::StepTimes& step) const {
+  return joint_ && model_.scheme != Scheme::Static && model_.impact_step > 0 && step.h > model_.impact_step;
 }
 
 bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
@@ -237,9 +253,9 @@ bool Island::hold_at(std::span<const double> x) {
                      [&](matter::NodalMatter* part) { return part->hold_at(take_front(x, *part)); });
 }
 
-// Whether the island has more energy at the end of the step than at its beginning, but for what moving obstacles, handles
-// and loads did. The nodes that handles lead count as outside: they have no kinetic energy and no weight here.
-bool Island::gained_energy() {
+// From the beginning of the step to its end. Moving obstacles, handles and loads are outside; the nodes that handles lead
+// have no kinetic energy and no weight here.
+Island::EnergyChange Island::energy_change() {
   double before = 0, after = 0, scale = 0, work = 0;
   for (matter::NodalMatter* part : parts_) {
     const matter::NodalState& now = part->from();
@@ -262,7 +278,7 @@ bool Island::gained_energy() {
     scale += std::abs(lifted) + strained;
     work += work_from_outside(*part);
   }
-  return after > before + work + least_gain * (before + scale + std::abs(work));
+  return {after - before - work, before + scale + std::abs(work)};
 }
 
 // What loads did to a body in the step that is being taken, and what the nodes that handles lead did to its other nodes

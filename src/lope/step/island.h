@@ -44,7 +44,7 @@ class Island {
   // Where the island goes in a step: the ends of its bodies' steps. False: nowhere.
   bool solve(const IslandStart& from, const matter::StepTimes& step, optimize::MinimizerOptions options,
              IslandReport& result);
-  // With implicit friction: what touches at the end of the step that was solved last.
+  // With implicit friction, and where impacts are looked for: what touches at the end of the step that was solved last.
   std::vector<matter::Contact> take_contacts() { return std::move(contacts_); }
 
  private:
@@ -59,7 +59,9 @@ class Island {
   bool another_round(std::span<double> x, const optimize::MinimizerOptions& options, Renewal& renewal,
                      optimize::MinimizerSummary& all);
   bool hold_at(std::span<const double> x);
-  bool gained_energy();
+  struct EnergyChange;
+  EnergyChange energy_change();
+  bool looks_for_impacts(const matter::StepTimes& step) const;
   double work_from_outside(matter::NodalMatter& part);
 
   // first_guess.cpp

@@ -134,6 +134,7 @@ void Island::finish_contacts(std::span<const double> x, ContactReport& report) {
   }
   report.obstacle_force.assign(model_.obstacles.size(), Vec3::Zero());
   const std::vector<matter::Contact> contacts = contacts_at(x);
+  if (!friction_ && model_.impact_step > 0) contacts_ = contacts;
   for (const matter::Contact& contact : contacts) {
     push(contact, contact.force * contact.normal);
     if (contact.obstacle >= 0)

@@ -45,6 +45,8 @@ struct Model : matter::World {
   BodyContact body_contact;
   FrictionModel friction_model = FrictionModel::Implicit;
   double step = 0.025;  // h, seconds
+  // A step in which contact takes energy is divided into parts of at most this length (impact.cpp); seconds, 0: never.
+  double impact_step = 0;
   SolverChoice solver;
 
   template <class Body>

@@ -26,12 +26,14 @@ struct IslandReport {
   optimize::MinimizerSummary solve;
   ContactReport contact;
   bool fell_back = false;  // to backward Euler: in this step the scheme would have gained energy in contact
+  bool impact = false;     // contact took energy that a shorter step would keep (asked for with Model::impact_step)
 };
 
 struct StepReport {
   std::int64_t step = 0;  // 1 for the first
   double time = 0;        // at the end of the step
   double h = 0;
+  int parts = 1;          // it was taken in so many (Model::impact_step); reports of bodies are those of the last one
   double seconds = 0;     // wall clock
   bool accepted = false;  // false: some solve failed outright or was interrupted, and State is as before
   bool interrupted = false;  // by Simulation::set_stop_request

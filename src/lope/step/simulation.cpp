@@ -1,20 +1,12 @@
 #include <lope/base/timer.h>
 #include <lope/optimize/methods.h>
 #include <lope/step/island.h>
+#include <lope/step/past.h>
 #include <lope/step/simulation.h>
 
 #include <algorithm>
 
 namespace lope::step {
-
-// What the last step replaced in the state, but for what matter holds.
-struct Simulation::Past {
-  double time = 0;
-  std::int64_t step = 0;
-  double previous_h = 0;
-  std::vector<optimize::KeptModelPtr> kept;
-  std::vector<std::vector<matter::Contact>> contacts;
-};
 
 Simulation::Simulation(Model model) : model_(std::move(model)) {
   for (const auto& body : model_.bodies) {
@@ -106,7 +98,11 @@ void Simulation::forget_last_step() {
 
 bool Simulation::take_back() {
   if (!past_) return false;
-  for (std::size_t i = 0; i < matter_.size(); ++i) matter_[i]->take_back(*state_.bodies[i]);
+  if (!past_->bodies.empty()) {
+    state_.bodies = std::move(past_->bodies);
+  } else {
+    for (std::size_t i = 0; i < matter_.size(); ++i) matter_[i]->take_back(*state_.bodies[i]);
+  }
   state_.time = past_->time;
   state_.step = past_->step;
   state_.previous_h = past_->previous_h;
@@ -153,6 +149,17 @@ StepReport Simulation::advance() { return advance(model_.step); }
 
 StepReport Simulation::advance(double h) {
   const Stopwatch watch;
+  StepReport report = take_step(h);
+  const auto impact = [](const IslandReport& island) { return island.impact; };
+  if (report.accepted && std::any_of(report.islands.begin(), report.islands.end(), impact)) {
+    take_back();
+    report = take_parts(h, std::move(report));
+  }
+  report.seconds = watch.seconds();
+  return report;
+}
+
+StepReport Simulation::take_step(double h) {
   StepReport report;
   report.step = state_.step + 1;
   report.time = state_.time + h;
@@ -170,7 +177,6 @@ StepReport Simulation::advance(double h) {
   } else {
     forget_last_step();
   }
-  report.seconds = watch.seconds();
   return report;
 }
 
@@ -212,7 +218,7 @@ bool Simulation::solve_alone(const matter::StepTimes& step, StepReport& report) 
 // What the islands and lone matter found becomes the state, and the state what take_back() returns to.
 void Simulation::commit(const StepReport& step) {
   past_ = std::make_unique<Past>(
-      Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts)});
+      Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts), {}});
   state_.kept.clear();
   state_.contacts.clear();
   for (std::size_t k = 0; k < islands_.size(); ++k) {

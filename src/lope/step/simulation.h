@@ -51,7 +51,7 @@ class Simulation {
   // Undoes the last step. False, and nothing happens, if the state is not the end of an advance().
   bool take_back();
 
-  // One step of length h (the model's by default).
+  // One step of length h (the model's by default), in parts if the model asks for it and something hits something.
   StepReport advance();
   StepReport advance(double h);
 
@@ -101,7 +101,10 @@ class Simulation {
   bool solve_alone(const matter::StepTimes& step, StepReport& report);
   IslandStart start_of(std::size_t island) const;
   bool keeps_weights(const Island& island, const matter::StepTimes& step) const;
+  StepReport take_step(double h);
   void commit(const StepReport& step);
+  // impact.cpp
+  StepReport take_parts(double h, StepReport whole);
   void forget_last_step();
   Expected<void> check_fit(const State& state) const;
 

@@ -1,4 +1,5 @@
 #include <lope/scene/check.h>
+#include <lope/scene/kinds/solid_check.h>
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ TEST(Check, ASoundSceneHasNoFindings) {
   EXPECT_EQ(report.unknowns, 192u);
   EXPECT_EQ(report.steps, 40u);
   EXPECT_EQ(report.frames, 41u);
-  EXPECT_NEAR(report.bodies.at(0).mass, 1000, 1e-9);
+  EXPECT_NEAR(report.bodies.at(0).numbers.at("mass"), 1000, 1e-9);
   EXPECT_NE(all(report).find("no trouble found"), std::string::npos);
 }
 
@@ -166,7 +167,7 @@ TEST(Check, DefaultsHaveThreeCellsAcross) {
         "polygon = { points = [[0, 0], [1, 0], [1, 0.1], [0.1, 0.1], [0.1, 1], [0, 1]] }"}) {
     const CheckReport report = checked("[[body]]\nshape = { " + shape + " }\n");
     EXPECT_FALSE(tells(report, Severity::Warning, "across")) << shape << "\n" << all(report);
-    EXPECT_LT(report.bodies.front().quality.elements, 400000U) << shape;
+    EXPECT_LT(report.bodies.front().numbers.at("elements"), 400000) << shape;
   }
 }
 

@@ -156,8 +156,8 @@ TEST(LiquidScene, SaysWhatObstaclesCover) {
   EXPECT_TRUE(check_of("[liquid]\nresolution = 20\n" + outside + tank).failed());
   const CheckReport fine = check_of("[liquid]\nresolution = 20\n" + water + tank);
   EXPECT_TRUE(fine.findings.empty()) << describe(fine);
-  EXPECT_EQ(fine.liquid->particles, 5U * 5U * 10U * 8U);
-  EXPECT_EQ(fine.liquid->cells, 5U * 5U * 10U);
+  EXPECT_EQ(fine.bodies.at(0).numbers.at("particles"), 5 * 5 * 10 * 8);
+  EXPECT_EQ(fine.bodies.at(0).numbers.at("cells"), 5 * 5 * 10);
   EXPECT_NE(describe(fine).find("2000 particles in 250 cells"), std::string::npos) << describe(fine);
   EXPECT_EQ(describe(fine).find(" 0 unknowns"), std::string::npos) << describe(fine);
 }

@@ -2,6 +2,7 @@
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/json_lines.h>
+#include <lope/scene/kind.h>
 #include <lope/scene/run.h>
 #include <lope/scene/scene.h>
 #include <lope/scene/schema.h>
@@ -89,14 +90,14 @@ TEST_F(RunFiles, AnotherFrameRateIsRefusedAndTouchesNothing) {
 
 TEST_F(RunFiles, FramesHoldEveryFieldInItsShape) {
   std::string names;
-  for (const SolidField& field : solid_fields()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", field.name);
+  for (const KindField& field : find_kind("solid")->fields()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", field.name);
   ASSERT_TRUE(run(Anew, {fmt::format("output.fields=[{}]", names)}, 2));
   const auto topology = io::read_frame(io::topology_path(folder_ / "run/frames"));
   const auto frame = io::read_frame(io::frame_path(folder_ / "run/frames", 1));
   ASSERT_TRUE(topology && frame);
   const std::size_t vertices = frame->data.find("bar/position")->rows(),
                     elements = topology->data.find("bar/tetrahedra")->rows();
-  for (const SolidField& field : solid_fields()) {
+  for (const KindField& field : find_kind("solid")->fields()) {
     SCOPED_TRACE(field.name);
     const NamedArray* array =
         frame->data.find(fmt::format("bar/{}/{}", field.on_vertices ? "vertex" : "element", field.name));

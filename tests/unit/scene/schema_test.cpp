@@ -16,18 +16,18 @@ namespace {
 TEST(Schema, EveryKeyIsDescribedAndHasAHome) {
   std::set<std::string> paths;
   for (const Key& key : schema()) {
-    EXPECT_TRUE(paths.insert(key.path).second) << key.path << " is there twice";
+    EXPECT_TRUE(paths.insert(key.kind + " " + key.path).second) << key.path << " is there twice";
     EXPECT_FALSE(key.description.empty()) << key.path;
     EXPECT_EQ(key.description.find('|'), std::string::npos) << key.path << ": would break the page's tables";
     std::string parent = key.parent();
     if (parent.ends_with("[]")) parent.resize(parent.size() - 2);
-    EXPECT_TRUE(parent.empty() || find_key(parent)) << key.path << " has no parent table";
+    EXPECT_TRUE(parent.empty() || find_key(parent, key.kind)) << key.path << " has no parent table";
     EXPECT_EQ(key.presence == Presence::Filled, !key.fallback.empty()) << key.path;
     if (key.type == Type::Choice || key.type == Type::ChoiceList) {
       EXPECT_FALSE(key.choices.empty()) << key.path;
     }
     if (!key.shorthand.empty()) {
-      EXPECT_TRUE(find_key(key.path + "." + key.shorthand)) << key.path;
+      EXPECT_TRUE(find_key(key.path + "." + key.shorthand, key.kind)) << key.path;
     }
   }
 }

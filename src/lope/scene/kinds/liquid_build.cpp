@@ -1,6 +1,7 @@
 #include <lope/scene/body_mesh.h>
+#include <lope/scene/kinds/liquid_build.h>
+#include <lope/scene/kinds/liquid_check.h>
 #include <lope/scene/limits.h>
-#include <lope/scene/liquid_model.h>
 #include <lope/scene/obstacles.h>
 
 #include <algorithm>
@@ -43,6 +44,12 @@ geometry::Bounds swept(const step::Obstacle& obstacle, const geometry::Bounds& b
     }
   }
   return result;
+}
+
+// Cells that are full of liquid; particles and cells are counted by ints.
+double most_liquid_cells(int dimension, int particles_per_axis) {
+  const double particles = std::pow(particles_per_axis, dimension);
+  return std::min(2e9 / particles, affordable_bytes() / liquid_bytes(dimension, particles, 1));
 }
 
 // The volume (2D: area) inside a shape with an end, to a few per cent.

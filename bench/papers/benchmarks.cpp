@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 15> table = {{
+constexpr std::array<Benchmark, 16> table = {{
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
@@ -25,6 +25,7 @@ constexpr std::array<Benchmark, 15> table = {{
      self_contact},
     {"dot",
      "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
+    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness, --steps frames, --methods)", hot},
     {"lcp",
      "LCP's tables and figures: pressure with separating walls (--only "
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"

@@ -31,7 +31,7 @@ std::vector<Case> cases() {
   const double degrees = std::numbers::pi / 180;
   return {
       {from_young_poisson(Density::FixedCorotated, E, nu), {.flow = Flow::VonMises, .yield = 2.4e8}, 0.1},
-      {from_young_poisson(Density::FixedCorotated, E, nu), {.flow = Flow::VonMises, .yield = 2.4e8}, 0.003},
+      {from_young_poisson(Density::FixedCorotated, E, nu), {.flow = Flow::VonMises, .yield = 2.4e8}, 0.006},
       {from_young_poisson(Density::StvkHencky, E, nu), {.flow = Flow::VonMises, .yield = 2.4e8}, 0.1},
       {from_young_poisson(Density::NeoHookean, 2.1e5, nu), {.flow = Flow::VonMises, .yield = 720}, 0.3},
       {from_young_poisson(Density::FixedCorotated, 2.1e5, nu), {.flow = Flow::Bingham, .yield = 720, .viscosity = 30}, 0.2},
@@ -126,7 +126,7 @@ TEST(Plasticity, SandHoldsNoTensionAndItsFrictionIsTheAngle) {
   EXPECT_EQ(flow<3>(elastic, sand, Vec3::Constant(0.99), 0.01, variable), Vec3::Ones());
   // Triaxial compression: (τ₁ − τ₃)/(τ₁ + τ₃) = sin φ on Drucker and Prager's cone through Mohr and Coulomb's outer edges.
   variable = 0;
-  const Vec3 kept = flow<3>(elastic, sand, Vec3(1.0, 1.0, 0.95), 0.01, variable);
+  const Vec3 kept = flow<3>(elastic, sand, Vec3(1.02, 1.02, 0.93), 0.01, variable);
   const Vec3 stress = kept.cwiseProduct(principal_stress<3>(elastic, kept));
   EXPECT_NEAR((stress[0] - stress[2]) / -(stress[0] + stress[2]), std::sin(angle), 1e-9);
 }

@@ -45,7 +45,7 @@ void Conditions<Dim>::set(const Grid<Dim>& grid, const World& world, std::span<c
       const double size = normal.norm();
       if (!(size > same_direction)) continue;
       contacts_.push_back({static_cast<int>(i), static_cast<int>(k), normal / size, motion, kinds[k] == Boundary::Separating,
-                           true, obstacle.friction});
+                           obstacle.friction, true, false, Vec<Dim>::Zero()});
     }
   }
   std::erase_if(contacts_, [&](const NodeContact<Dim>& c) { return fixed_[static_cast<std::size_t>(c.node)] != 0; });
@@ -53,6 +53,23 @@ void Conditions<Dim>::set(const Grid<Dim>& grid, const World& world, std::span<c
                    [](const NodeContact<Dim>& a, const NodeContact<Dim>& b) { return a.node < b.node; });
   std::sort(sticky_.begin(), sticky_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   update();
+}
+
+// One direction more in which a node follows its obstacle, made orthogonal to those before it.
+template <int Dim>
+void Conditions<Dim>::fix(const NodeContact<Dim>& contact, const Vec<Dim>& direction, std::size_t first, Mat<Dim>& Q) {
+  Vec<Dim> q = direction;
+  double value = direction.dot(contact.target);
+  for (std::size_t k = first; k < steps_.size(); ++k) {
+    const double along = direction.dot(steps_[k].q);
+    q -= along * steps_[k].q;
+    value -= along * steps_[k].value;
+  }
+  const double size = q.norm();
+  if (size < same_direction) return;
+  q /= size;
+  steps_.push_back({contact.node, q, value / size});
+  Q -= q * q.transpose();
 }
 
 // The normals of a node's held contacts are made orthogonal one after another; each fixes one direction more.
@@ -75,24 +92,28 @@ void Conditions<Dim>::update() {
       const std::size_t first = steps_.size();
       for (; contact != contacts_.end() && contact->node == node; ++contact) {
         if (!contact->held) continue;
-        Vec<Dim> q = contact->normal;
-        double value = contact->normal.dot(contact->target);
-        for (std::size_t k = first; k < steps_.size(); ++k) {
-          const double along = contact->normal.dot(steps_[k].q);
-          q -= along * steps_[k].q;
-          value -= along * steps_[k].value;
-        }
-        const double size = q.norm();
-        if (size < same_direction) continue;
-        q /= size;
-        steps_.push_back({node, q, value / size});
-        Q -= q * q.transpose();
+        fix(*contact, contact->normal, first, Q);
+        for (int a = 0; contact->stuck && a < Dim; ++a) fix(*contact, Vec<Dim>::Unit(a), first, Q);
       }
       if (steps_.size() == first) continue;
     }
     which_[static_cast<std::size_t>(node)] = static_cast<int>(projectors_.size());
     projectors_.push_back({node, Q});
   }
+}
+
+template <int Dim>
+void Conditions<Dim>::add_drag(std::span<double> g) const {
+  for (const NodeContact<Dim>& contact : contacts_)
+    Eigen::Map<Vec<Dim>>(g.data() + static_cast<std::ptrdiff_t>(Dim) * contact.node) -= contact.drag;
+}
+
+template <int Dim>
+double Conditions<Dim>::drag_energy(std::span<const double> u) const {
+  double sum = 0;
+  for (const NodeContact<Dim>& contact : contacts_)
+    sum -= contact.drag.dot(Eigen::Map<const Vec<Dim>>(u.data() + static_cast<std::ptrdiff_t>(Dim) * contact.node));
+  return sum;
 }
 
 template <int Dim>

@@ -6,8 +6,9 @@
 //               minimisations, mpm.cpp)
 //
 // A node is a point of matter at the beginning of the step: it counts as inside if it is inside the obstacle then, and
-// moves with the point of the obstacle that is there. Friction (Coulomb) is an impulse after the minimisation, from the
-// force that the obstacle has exerted in it: a part of the velocity along the surface is taken away, never turned round.
+// moves with the point of the obstacle that is there. Friction is Coulomb's: a node that touches either sticks, or slides
+// and feels the drag μ f_n, f_n the force that the obstacle has exerted in the last round (mpm.cpp); in explicit steps it is
+// an impulse on the node. Where a node slides, and how much, is thus known from the round before.
 // Deviation from OPT §6.3: points themselves are not kept out; they go where the grid takes them.
 #pragma once
 
@@ -30,8 +31,10 @@ struct NodeContact {
   Vec<Dim> normal;  // out of the obstacle
   Vec<Dim> target;  // displacement of the obstacle's point at the node
   bool separating = false;
-  bool held = true;
   double friction = 0;
+  bool held = true;    // along the normal
+  bool stuck = false;  // along the surface too, while held
+  Vec<Dim> drag = Vec<Dim>::Zero();  // force of friction on a node that slides, N
 };
 
 template <int Dim>
@@ -47,8 +50,12 @@ class Conditions {
   std::vector<NodeContact<Dim>>& contacts() { return contacts_; }
   const std::vector<NodeContact<Dim>>& contacts() const { return contacts_; }
 
-  // After contacts have been held or let go: the projectors.
+  // After contacts have been held, let go, stuck or released: the projectors.
   void update();
+  // g −= drag.
+  void add_drag(std::span<double> g) const;
+  // −Σ drag·u.
+  double drag_energy(std::span<const double> u) const;
   // Nodes that are not free, ascending, and the projector onto what they may do.
   struct Projector {
     int node = 0;
@@ -73,6 +80,7 @@ class Conditions {
     Vec<Dim> q;
     double value = 0;
   };
+  void fix(const NodeContact<Dim>& contact, const Vec<Dim>& direction, std::size_t first, Mat<Dim>& Q);
   std::vector<Step> steps_;
   std::vector<Projector> projectors_;
   std::vector<int> which_;

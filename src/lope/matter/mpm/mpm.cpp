@@ -20,6 +20,8 @@ constexpr double explicit_cfl = 0.3;        // of dx over the speed of sound
 constexpr double farthest = 1.5;            // cells that a node may move
 constexpr double shortest_part = 1e-6;      // of a step: substeps below it mean that something has exploded
 constexpr int most_rounds = 10;
+constexpr int drag_rounds = 3;              // in which forces of friction are renewed
+constexpr double drag_accuracy = 0.05;      // of the largest contact force
 constexpr double clearly_pulled = 1e-3;     // of the largest contact force
 constexpr double clearly_inside = 1e-3;     // of dx
 constexpr double volume_cells = 8;          // sub-cells along an axis that volumes are reckoned by
@@ -65,7 +67,7 @@ class MpmOf final : public Mpm {
       : description_(description), world_(world), grid_(description.dx), objective_(materials(description), length(description)) {
     for (const Part& part : description.parts) kinds_.push_back(static_cast<int>(part.material.elastic.density));
     const bool automatic = description.method == optimize::Method::Auto;
-    minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonPcg : description.method, 0);
+    minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonMgpcg : description.method, 0);
   }
 
   AnyParticles start() override {
@@ -202,9 +204,9 @@ class MpmOf final : public Mpm {
     }
     const Vec<Dim> gravity = world_.gravity.template head<Dim>();
     objective_.begin_step(grid_, particles, conditions_, before_, gravity, dt);
-    const Taken taken = description_.stepping == Stepping::Implicit ? move_implicitly(dt, options) : move_explicitly(gravity, dt);
+    const Taken taken = description_.stepping == Stepping::Implicit ? move_implicitly(options) : move_explicitly(gravity, dt);
     if (taken != Taken::Done) return taken;
-    const double way = linalg::max_block_norm(u_, Dim);
+    const double way = objective_.largest_motion(u_);
     if (!(way <= farthest * description_.dx)) return Taken::Again;
     const ScopedTimer timer(report_.seconds.to_particles);
     linalg::combine(1 / dt, u_, 0, after_);
@@ -232,6 +234,8 @@ class MpmOf final : public Mpm {
   void hold_approaching(std::span<const double> u) {
     for (NodeContact<Dim>& contact : conditions_.contacts()) {
       if (contact.separating) contact.held = contact.normal.dot(displacement(u, contact.node) - contact.target) < 0;
+      contact.stuck = contact.held && contact.friction > 0;
+      contact.drag.setZero();
     }
     conditions_.update();
   }
@@ -239,12 +243,12 @@ class MpmOf final : public Mpm {
     return Eigen::Map<const Vec<Dim>>(u.data() + static_cast<std::ptrdiff_t>(Dim) * node);
   }
 
-  Taken move_implicitly(double dt, const optimize::MinimizerOptions& options) {
+  Taken move_implicitly(const optimize::MinimizerOptions& options) {
     if (!conditions_.contacts().empty()) hold_free_motion();
     best_start();
     optimize::MinimizerSummary summary = minimizer_->minimize(objective_, u_, options);
     returned_.assign(conditions_.contacts().size(), 0);
-    for (int round = 0; round < most_rounds && summary.has_result() && change_contacts(); ++round) {
+    for (int round = 0; round < most_rounds && summary.has_result() && change_contacts(round); ++round) {
       ++report_.rounds;
       objective_.conditions_changed();
       conditions_.apply(u_);
@@ -265,13 +269,15 @@ class MpmOf final : public Mpm {
       report_.solve.reason = reason_before;
       return Taken::Again;
     }
-    rub(dt);
     return Taken::Done;
   }
 
   // Before anything is held, where inertia and gravity would take the nodes.
   void hold_free_motion() {
-    for (NodeContact<Dim>& contact : conditions_.contacts()) contact.held = !contact.separating;
+    for (NodeContact<Dim>& contact : conditions_.contacts()) {
+      contact.held = !contact.separating;
+      contact.stuck = false;
+    }
     conditions_.update();
     objective_.inertial_guess(u_);
     hold_approaching(u_);
@@ -294,45 +300,63 @@ class MpmOf final : public Mpm {
     }
   }
 
-  // Lets go what is pulled and holds what has gone inside; what has been held again stays so. True if anything changed.
-  bool change_contacts() {
+  // With the forces of the round that was: what is pulled is let go, what has gone inside is held (and stays so); what sticks
+  // slides where that takes more than friction gives, and sticks where friction would push it on. True if anything changed.
+  bool change_contacts(int round) {
     auto& contacts = conditions_.contacts();
-    if (std::none_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.separating; })) return false;
+    if (std::none_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.separating || c.friction > 0; }))
+      return false;
     objective_.move_to(u_);
     objective_.full_gradient(g_);
     double largest = 0;
     for (const NodeContact<Dim>& contact : contacts)
       if (contact.held) largest = std::max(largest, std::abs(contact.normal.dot(displacement(g_, contact.node))));
     bool changed = false;
-    for (std::size_t k = 0; k < contacts.size(); ++k) {
-      NodeContact<Dim>& contact = contacts[k];
-      if (!contact.separating) continue;
-      const double force = contact.normal.dot(displacement(g_, contact.node));
-      const double gap = contact.normal.dot(displacement(u_, contact.node) - contact.target);
-      if (contact.held && !returned_[k] && force < -clearly_pulled * largest) {
-        contact.held = false;
-        changed = true;
-      } else if (!contact.held && gap < -clearly_inside * description_.dx) {
-        contact.held = true;
-        returned_[k] = 1;
-        changed = true;
-      }
-    }
+    for (std::size_t k = 0; k < contacts.size(); ++k) changed |= change(contacts[k], returned_[k], largest, round);
     if (changed) conditions_.update();
     return changed;
   }
 
-  // Friction: the force g·n of each held contact takes velocity along the surface away.
-  void rub(double dt) {
-    const auto& contacts = conditions_.contacts();
-    if (std::none_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.held && c.friction > 0; })) return;
-    objective_.move_to(u_);
-    objective_.full_gradient(g_);
-    for (const NodeContact<Dim>& contact : contacts) {
-      if (!contact.held || !(contact.friction > 0)) continue;
-      rub(contact, contact.normal.dot(displacement(g_, contact.node)) * dt * dt / grid_.masses()[static_cast<std::size_t>(contact.node)]);
+  bool change(NodeContact<Dim>& contact, std::uint8_t& returned, double largest, int round) const {
+    const Vec<Dim> reaction = displacement(g_, contact.node), way = displacement(u_, contact.node) - contact.target;
+    const double force = contact.normal.dot(reaction), gap = contact.normal.dot(way);
+    if (!contact.held) {
+      if (gap >= -clearly_inside * description_.dx) return false;
+      contact.held = true;
+      returned = 1;
+      contact.stuck = contact.friction > 0;
+      return true;
     }
+    if (contact.separating && !returned && force < -clearly_pulled * largest) {
+      contact.held = false;
+      contact.stuck = false;
+      contact.drag.setZero();
+      return true;
+    }
+    if (!(contact.friction > 0)) return false;
+    const double most = contact.friction * std::max(force, 0.0);
+    if (contact.stuck) {
+      const Vec<Dim> along = reaction - force * contact.normal;
+      const double size = along.norm();
+      if (size <= most + clearly_pulled * largest) return false;
+      contact.stuck = false;
+      contact.drag = most / size * along;
+      return true;
+    }
+    const Vec<Dim> slid = way - gap * contact.normal;
+    const double size = slid.norm();
+    if (!returned && (size == 0 || slid.dot(contact.drag) > 0)) {
+      contact.stuck = true;
+      returned = 1;
+      contact.drag.setZero();
+      return true;
+    }
+    const Vec<Dim> drag = size > 0 ? Vec<Dim>(-most / size * slid) : Vec<Dim>(Vec<Dim>::Zero());
+    if (round >= drag_rounds || (drag - contact.drag).norm() <= drag_accuracy * largest) return false;
+    contact.drag = drag;
+    return true;
   }
+
   // `push`: by how much the obstacle has moved the node along the normal.
   void rub(const NodeContact<Dim>& contact, double push) {
     Eigen::Map<Vec<Dim>> at(u_.data() + static_cast<std::ptrdiff_t>(Dim) * contact.node);
@@ -357,6 +381,8 @@ class MpmOf final : public Mpm {
       return Taken::Over;
     }
     hold_approaching(u_);
+    for (NodeContact<Dim>& contact : conditions_.contacts()) contact.stuck = false;
+    conditions_.update();
     linalg::copy(u_, g_);
     conditions_.apply(u_);
     for (const NodeContact<Dim>& contact : conditions_.contacts()) {

@@ -15,6 +15,7 @@
 namespace lope::matter::mpm {
 namespace {
 constexpr std::size_t grain = 2048;
+constexpr double light_part = 1e-2;  // of the heaviest node's mass
 
 // On which line of a row's window another node stands.
 template <int Dim>
@@ -51,7 +52,9 @@ void MpmObjective<Dim>::begin_step(Grid<Dim>& grid, const Particles<Dim>& partic
   conditions_ = &conditions;
   h_ = h;
   const std::size_t n = size();
-  for (auto* vector : {&inertial_, &unforced_, &positions_, &point_, &work_, &moved_}) vector->resize(n);
+  for (auto* vector : {&inertial_, &unforced_, &positions_, &point_, &work_, &moved_, &remaining_}) vector->resize(n);
+  const auto masses = grid.masses();
+  light_mass_ = masses.empty() ? 0 : light_part * *std::max_element(masses.begin(), masses.end());
   weights_.resize(nodes());
   parallel_for(nodes(), grain, [&](std::size_t i) {
     const Vec<Dim> x = grid.position(i);
@@ -209,8 +212,9 @@ double MpmObjective<Dim>::value(double give_up_above) {
     }
     return sum;
   });
-  if (inertia > give_up_above) return inertia;
-  return inertia + elastic_energy();
+  const double first = inertia + conditions_->drag_energy(point_);
+  if (first > give_up_above) return first;
+  return first + elastic_energy();
 }
 
 template <int Dim>
@@ -237,6 +241,7 @@ void MpmObjective<Dim>::full_gradient(std::span<double> g) {
 template <int Dim>
 void MpmObjective<Dim>::gradient(std::span<double> g) {
   full_gradient(g);
+  conditions_->add_drag(g);
   conditions_->project(g);
 }
 
@@ -336,10 +341,51 @@ void MpmObjective<Dim>::finish_rows() {
 }
 
 template <int Dim>
+linalg::HierarchyPtr MpmObjective<Dim>::hierarchy() {
+  if (hierarchy_for_ != grid_->pattern()->id()) {
+    hierarchy_ = node_embedding<Dim>(grid_->node_indices(), embedding_);
+    hierarchy_for_ = grid_->pattern()->id();
+  }
+  return hierarchy_;
+}
+
+template <int Dim>
+std::vector<linalg::RowProjector> MpmObjective<Dim>::projectors() const {
+  std::vector<linalg::RowProjector> result;
+  for (const auto& projector : conditions_->projectors()) {
+    linalg::RowProjector& made = result.emplace_back();
+    made.row = projector.node;
+    for (int i = 0; i < Dim; ++i) {
+      for (int j = 0; j < Dim; ++j) made.block[static_cast<std::size_t>(Dim * i + j)] = projector.Q(i, j);
+    }
+  }
+  return result;
+}
+
+template <int Dim>
+double MpmObjective<Dim>::largest_motion(std::span<const double> u) const {
+  return parallel_max(nodes(), grain, [&](std::size_t begin, std::size_t end) {
+    double most = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double way = importance(i) * Eigen::Map<const Vec<Dim>>(u.data() + Dim * i).norm();
+      if (!(way <= most)) most = way;
+    }
+    return most;
+  });
+}
+
+// Light nodes count by their importance.
+template <int Dim>
 optimize::ErrorBudget MpmObjective<Dim>::budget(std::span<const double> d, double accuracy) const {
-  linalg::add_scaled(positions_, 1, point_, moved_);
+  parallel_for(nodes(), grain, [&](std::size_t i) {
+    const double part = importance(i);
+    for (std::size_t k = Dim * i; k < Dim * (i + 1); ++k) {
+      remaining_[k] = part * d[k];
+      moved_[k] = unforced_[k] + part * (positions_[k] + point_[k] - unforced_[k]);
+    }
+  });
   const BodyMotion motion{Dim, scales_.length, grid_->masses(), conditions_->fixed(), positions_, unforced_};
-  return displacement_budget(motion, moved_, d, accuracy > 0 ? accuracy : 1e-4 * scales_.length);
+  return displacement_budget(motion, moved_, remaining_, accuracy > 0 ? accuracy : 1e-4 * scales_.length);
 }
 
 template <int Dim>

@@ -14,8 +14,10 @@
 #include <lope/material/plasticity.h>
 #include <lope/matter/mpm/boundary.h>
 #include <lope/matter/mpm/grid.h>
+#include <lope/matter/mpm/node_embedding.h>
 #include <lope/optimize/objective.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace lope::matter::mpm {
@@ -54,7 +56,13 @@ class MpmObjective final : public optimize::Objective {
   void project_direction(std::span<const double> /*u*/, std::span<double> d) const override { conditions_->project(d); }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
   optimize::ErrorBudget budget(std::span<const double> d, double accuracy) const override;
+  linalg::HierarchyPtr hierarchy() override;
+  std::vector<linalg::RowProjector> projectors() const override;
+  void use_embedding(const EmbeddingOptions& options) { embedding_ = options; }
 
+  // The largest displacement of a node that matters, metres. Nodes with hardly any mass, which points touch with the rim of
+  // their splines, may go anywhere: the forces on them vanish more slowly than their masses, and points do not notice.
+  double largest_motion(std::span<const double> u) const;
   // ∇E with nothing projected out: at the minimum, the forces that obstacles exert.
   void full_gradient(std::span<double> g);
   // ∇Φ alone.
@@ -80,6 +88,8 @@ class MpmObjective final : public optimize::Objective {
   void assemble();
   void finish_rows();
   Batches batches();
+  // 1, less for nodes with hardly any mass.
+  double importance(std::size_t node) const { return std::min(1.0, grid_->masses()[node] / light_mass_); }
   double weight(std::size_t node) const { return grid_->masses()[node] / (h_ * h_); }
 
   std::vector<Material> materials_;
@@ -88,6 +98,7 @@ class MpmObjective final : public optimize::Objective {
   Grid<Dim>* grid_ = nullptr;
   const Conditions<Dim>* conditions_ = nullptr;
   double h_ = 0;
+  double light_mass_ = 0;
   std::vector<double> inertial_, unforced_, positions_, weights_;
 
   std::vector<int> batch_start_;  // per block, one more at the end
@@ -98,7 +109,7 @@ class MpmObjective final : public optimize::Objective {
   std::vector<Row> rest_, state_, tangent_;
 
   std::vector<double> point_, work_;
-  mutable std::vector<double> moved_;
+  mutable std::vector<double> moved_, remaining_;
   bool has_energy_ = false;
   EnergySums energy_;
   enum class Have { Nothing, Raw, Projected };
@@ -106,6 +117,9 @@ class MpmObjective final : public optimize::Objective {
   std::optional<linalg::BlockMatrix> matrix_;
   std::vector<std::vector<Row>> scratch_;  // per worker
   optimize::CharacteristicScales scales_;
+  EmbeddingOptions embedding_;
+  linalg::HierarchyPtr hierarchy_;
+  std::uint64_t hierarchy_for_ = 0;  // id of the pattern
   double assembly_seconds_ = 0;
 };
 

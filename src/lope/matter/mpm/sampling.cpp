@@ -35,13 +35,16 @@ class Samples {
  public:
   explicit Samples(double distance) : distance_(distance), cell_(distance / std::sqrt(1.0 * Dim)) {}
 
+  // Whether no sample is nearer to x than `factor` times the distance.
+  template <int factor>
   bool has_room(const Vec<Dim>& x) const {
-    constexpr int reach = 2, width = 2 * reach + 1;
+    constexpr int reach = 2 * factor, width = 2 * reach + 1;
     constexpr int around = Dim == 3 ? width * width * width : width * width;
+    const double least = factor * distance_;
     for (int k = 0; k < around; ++k) {
       const int offset[3] = {k % width - reach, k / width % width - reach, k / (width * width) - reach};
       const auto found = at_.find(key_of<Dim>(x, cell_, offset));
-      if (found != at_.end() && (points_[found->second] - x).squaredNorm() < distance_ * distance_) return false;
+      if (found != at_.end() && (points_[found->second] - x).squaredNorm() < least * least) return false;
     }
     return true;
   }
@@ -91,7 +94,8 @@ std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, s
   const auto inside = [&](const Vec<Dim>& x) { return shape.value(in_space<Dim>(x)) < 0; };
   Samples<Dim> samples(distance);
   Random random(seed);
-  // A shape may have several pieces, or be thin: every cell of the size of the distance is a place to begin.
+  // A shape may have several pieces, or be thin: every cell of the size of the distance where nothing is around is a place
+  // to begin.
   Eigen::Matrix<std::int64_t, Dim, 1> count, at = Eigen::Matrix<std::int64_t, Dim, 1>::Zero();
   for (int a = 0; a < Dim; ++a)
     count[a] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((high[a] - low[a]) / distance)));
@@ -99,7 +103,7 @@ std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, s
   while (true) {
     Vec<Dim> start;
     for (int a = 0; a < Dim; ++a) start[a] = low[a] + (static_cast<double>(at[a]) + random.unit()) * distance;
-    if (inside(start) && samples.has_room(start)) {
+    if (inside(start) && samples.template has_room<2>(start)) {
       active.push_back(samples.points().size());
       samples.add(start);
     }
@@ -110,7 +114,7 @@ std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, s
       bool found = false;
       for (int k = 0; k < tries && !found; ++k) {
         const Vec<Dim> x = from + in_shell<Dim>(random, distance);
-        if (!inside(x) || !samples.has_room(x)) continue;
+        if (!inside(x) || !samples.template has_room<1>(x)) continue;
         active.push_back(samples.points().size());
         samples.add(x);
         found = true;

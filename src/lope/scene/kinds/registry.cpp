@@ -1,5 +1,6 @@
 // The kinds of matter: one line each.
 #include <lope/scene/kinds/liquid.h>
+#include <lope/scene/kinds/mpm.h>
 #include <lope/scene/kinds/solid.h>
 #include <lope/scene/validate.h>
 
@@ -12,6 +13,7 @@ std::vector<const Kind*>& registered() {
   static std::vector<const Kind*> all{
       &solid_kind(),
       &liquid_kind(),
+      &mpm_kind(),
   };
   return all;
 }

@@ -11,13 +11,13 @@
 #include <lope/base/array_reader.h>
 #include <lope/base/expected.h>
 #include <lope/base/polymorphic.h>
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/mesh.h>
 #include <lope/matter/field.h>
 #include <lope/matter/report.h>
 #include <lope/matter/world.h>
 #include <lope/optimize/minimizer.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,12 +47,6 @@ class BodyState {
   virtual void read(ArrayReader& reader) = 0;
 };
 
-// What a frame holds of one body, its name not repeated: "position", "vertex/speed", … (docs/formats.md).
-struct BodyFrame {
-  NamedArrays data;
-  std::map<std::string, std::string> units;  // of fields, by their names
-};
-
 class Matter {
  public:
   virtual ~Matter() = default;
@@ -77,9 +71,9 @@ class Matter {
   // At a state; `last` is the step that led there, if that has not been forgotten.
   virtual BodyReport report(const BodyState& state, const StepTimes& last) = 0;
   virtual std::vector<Field> fields(const BodyState& state, const FieldFilter& wanted) = 0;
-  // What pictures are made of: what never changes, and what does.
-  virtual void draw_once(const FieldFilter& wanted, BodyFrame& frame) const = 0;
-  virtual void draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) = 0;
+  // What there is to see (geometry/drawable.h): what never changes, its look but for the colour among it; and what does.
+  virtual void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const = 0;
+  virtual void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) = 0;
   // What a user should know of the state that a run ends in: one line each.
   virtual std::vector<std::string> closing_remarks(const BodyState& /*state*/) { return {}; }
 };

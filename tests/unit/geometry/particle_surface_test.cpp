@@ -4,6 +4,7 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/level_set/particle_surface.h>
+#include <lope/geometry/level_set/volume_file.h>
 #include <lope/geometry/surface_check.h>
 
 #include <cmath>
@@ -136,14 +137,14 @@ TEST(ParticleSurface, CarriesValuesOfTheParticles) {
   EXPECT_EQ(surface.carry(values, far).front(), 0);
 }
 
-TEST(ParticleSurface, WritesALevelSetThatReadsBack) {
+TEST(ParticleSurface, IsWrittenAsALevelSetThatReadsBack) {
   const auto file = std::filesystem::path(testing::TempDir()) / "lope_particle_surface.vdb";
   const double r = 0.5;
   const ParticleSurface surface = surface_of(fill([&](const Vec3& x) { return x.norm() < r; }));
   CellGrid cells{dx, Vec3(-1, -1, -1), {{0, 0, 0}, {1, 2, 3}}, {}};
   cells.fields.push_back({"pressure", 1, false, {1, 2}});
   cells.fields.push_back({"velocity", 3, true, {1, 2, 3, 4, 5, 6}});
-  const auto written = surface.write(file, cells);
+  const auto written = write_volume(surface.mesh(), 0.5 * dx, cells, file);
   ASSERT_TRUE(written) << written.error().message;
   const auto back = read_grid_level_set(file, "surface");
   ASSERT_TRUE(back) << back.error().message;
@@ -158,10 +159,10 @@ TEST(ParticleSurface, WritesALevelSetThatReadsBack) {
   std::filesystem::remove(file);
 
   cells.fields[0].values.pop_back();
-  const auto wrong = surface.write(file, cells);
+  const auto wrong = write_volume(surface.mesh(), 0.5 * dx, cells, file);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("pressure"), std::string::npos);
-  EXPECT_FALSE(surface.write("/nowhere/at/all.vdb"));
+  EXPECT_FALSE(write_volume(surface.mesh(), 0.5 * dx, {}, "/nowhere/at/all.vdb"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

@@ -35,7 +35,7 @@ says '"plastic_link"'
 expect 0 "$lope" check chain.toml
 says "chain 'rope': 5 nodes, 1 of them scripted"
 says "96 unknowns, 20 steps, 21 frames"
-refused "body.rope.edge: has no meaning for a chain" -- "$lope" check chain.toml --set body.rope.edge=0.1
+refused "'edge': has no meaning for a chain" -- "$lope" check chain.toml --set body.rope.edge=0.1
 refused "body.0.plastic_link: there are 4 links" -- "$lope" check chain.toml --set body.rope.plastic_link=9
 refused "nothing in the scene has a field \"cells\"" -- "$lope" check chain.toml --set 'output.fields=["cells"]'
 
@@ -68,8 +68,8 @@ for format in vtu ply obj; do
   expect 0 "$lope" export whole --format $format
   says "21 frames in whole/$format"
 done
-exists whole/vtu/whole_000020_0_rope.vtu
-grep -aq 'Name="strain"' whole/vtu/whole_000020_0_rope.vtu || fail "the VTU file has no strain"
+exists whole/vtu/whole_000020_1_rope.vtu
+grep -aq 'Name="strain"' whole/vtu/whole_000020_1_rope.vtu || fail "the VTU file has no strain"
 exists whole/ply/whole_rope_000020.ply
 grep -q '^o rope' whole/obj/whole_000020.obj || fail "the OBJ file has no object 'rope'"
 grep -q '^p ' whole/obj/whole_000020.obj || fail "the OBJ file has no points"

@@ -35,7 +35,9 @@ struct DrawnSurface {
   std::vector<std::int32_t> triangles;  // 3 per triangle
   std::vector<std::int32_t> tetrahedra; // 4 per tetrahedron
   std::vector<DrawnField> vertex_fields, element_fields;
-  std::vector<float> into_walls;  // 3 per vertex, or empty: where pictures move it, so that no air is seen between it and a wall
+  // 3 per vertex, or empty. The surface may reach a little into the walls that it touches, so that pictures show no air in
+  // between; moved by this it lies upon them.
+  std::vector<float> out_of_walls;
 
   std::size_t vertices() const { return positions.size() / 3; }
 };

@@ -139,7 +139,7 @@ void add_drawable(const std::string& name, const Drawable& drawable, bool consta
   add_vectors(name + "/position", surface.positions, frame);
   add_indices(name + "/triangles", surface.triangles, 3, frame);
   add_indices(name + "/tetrahedra", surface.tetrahedra, 4, frame);
-  add_vectors(name + "/into_walls", surface.into_walls, frame);
+  add_vectors(name + "/out_of_walls", surface.out_of_walls, frame);
   add_fields(name + "/vertex/", surface.vertex_fields, frame);
   add_fields(name + "/element/", surface.element_fields, frame);
   add_vectors(name + "/points/position", points.positions, frame);
@@ -184,7 +184,7 @@ Expected<void> read_drawable(const std::string& name, const Frame& frame, Drawab
   reader.take("/position", surface.positions);
   reader.take("/triangles", surface.triangles);
   reader.take("/tetrahedra", surface.tetrahedra);
-  reader.take("/into_walls", surface.into_walls);
+  reader.take("/out_of_walls", surface.out_of_walls);
   reader.take("/points/position", points.positions);
   reader.take("/cells/index", volume.cells);
   if (auto read = reader.fields("/vertex/", surface.vertex_fields); !read) return read;
@@ -200,8 +200,8 @@ Expected<void> check_drawable(const std::string& name, const Drawable& drawable)
     return input_error("an array of '{}' is not of whole vectors", name);
   if (!below(surface.triangles, surface.vertices()) || !below(surface.tetrahedra, surface.vertices()))
     return input_error("the triangles or tetrahedra of '{}' do not fit its vertices", name);
-  if (!surface.into_walls.empty() && surface.into_walls.size() != surface.positions.size())
-    return input_error("the array into_walls of '{}' does not fit its vertices", name);
+  if (!surface.out_of_walls.empty() && surface.out_of_walls.size() != surface.positions.size())
+    return input_error("the array out_of_walls of '{}' does not fit its vertices", name);
   const std::size_t elements = surface.tetrahedra.empty() ? surface.triangles.size() / 3 : surface.tetrahedra.size() / 4;
   if (auto sound = fits(name, surface.vertex_fields, surface.vertices(), "vertices"); !sound) return sound;
   if (auto sound = fits(name, surface.element_fields, elements, "elements"); !sound) return sound;

@@ -32,9 +32,17 @@ std::vector<Field> fields_of(const std::vector<DrawnField>& drawn) {
   return result;
 }
 
+// Flush with the walls that it touches.
+std::vector<Vec3> positions_of(const geometry::DrawnSurface& surface) {
+  std::vector<Vec3> x = to_vectors(surface.positions);
+  for (std::size_t k = 0; k < surface.out_of_walls.size(); ++k)
+    x[k / 3][static_cast<Eigen::Index>(k % 3)] += surface.out_of_walls[k];
+  return x;
+}
+
 Converted surface_of(std::string name, const geometry::DrawnSurface& surface) {
   return {std::move(name),
-          to_vectors(surface.positions),
+          positions_of(surface),
           to_triangles(surface.triangles),
           to_tetrahedra(surface.tetrahedra),
           fields_of(surface.vertex_fields),
@@ -98,7 +106,7 @@ class Exporter {
       const Drawable& drawable = data.drawables[i];
       if (!(drawable.volume.spacing > 0) || drawable.dimension == 2) continue;
       geometry::Mesh surface;
-      surface.vertices = to_vectors(drawable.surface.positions);
+      surface.vertices = positions_of(drawable.surface);
       surface.triangles = to_triangles(drawable.surface.triangles);
       const geometry::DrawnVolume& volume = drawable.volume;
       geometry::CellGrid grid{volume.spacing, volume.origin, to_triangles(volume.cells), {}};

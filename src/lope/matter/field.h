@@ -1,8 +1,6 @@
 // Fields over vertices or elements, for pictures and files.
 #pragma once
 
-#include <lope/geometry/drawable.h>
-
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,11 +16,6 @@ struct Field {
   std::vector<double> values;
   int components = 1;  // 1, 3 or 6, one after the other in `values`
 };
-
-// As it is drawn and written: in single precision.
-inline geometry::DrawnField drawn(const Field& field) {
-  return {field.name, field.unit, field.components, std::vector<float>(field.values.begin(), field.values.end())};
-}
 
 // Which fields, by name. Others are not computed.
 using FieldFilter = std::function<bool(const std::string& name)>;

@@ -11,7 +11,6 @@
 #include <lope/base/array_reader.h>
 #include <lope/base/expected.h>
 #include <lope/base/polymorphic.h>
-#include <lope/geometry/drawable.h>
 #include <lope/geometry/mesh.h>
 #include <lope/matter/field.h>
 #include <lope/matter/report.h>
@@ -23,6 +22,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace lope::geometry {
+struct Drawable;
+}
 
 namespace lope::matter {
 

@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/rigid_fit.h>
 #include <lope/linalg/space.h>
@@ -378,8 +379,10 @@ void NodalMatter::draw(const BodyState& state, double /*time*/, const FieldFilte
   geometry::DrawnSurface& surface = drawable.surface;
   surface.positions.assign(fixed_.size() * 3, 0.0F);
   for (std::size_t k = 0; k < now.x.size(); ++k) surface.positions[k / d * 3 + k % d] = static_cast<float>(now.x[k]);
-  for (const Field& field : fields(state, wanted))
-    (field.place == Field::Place::Vertex ? surface.vertex_fields : surface.element_fields).push_back(drawn(field));
+  for (const Field& field : fields(state, wanted)) {
+    auto& drawn = field.place == Field::Place::Vertex ? surface.vertex_fields : surface.element_fields;
+    drawn.push_back({field.name, field.unit, field.components, std::vector<float>(field.values.begin(), field.values.end())});
+  }
 }
 
 }  // namespace lope::matter

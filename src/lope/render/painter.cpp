@@ -84,14 +84,6 @@ bool is_cell_plot(const Drawable& drawable) {
   return drawable.dimension == 2 && find_field(drawable.volume.fields, "kind") != nullptr;
 }
 
-// Where the surface is drawn: into the walls that it touches.
-std::vector<Vec3> drawn_positions(const geometry::DrawnSurface& surface) {
-  std::vector<Vec3> x = io::to_vectors(surface.positions);
-  for (std::size_t k = 0; k < surface.into_walls.size(); ++k)
-    x[k / 3][static_cast<Eigen::Index>(k % 3)] += surface.into_walls[k];
-  return x;
-}
-
 }  // namespace
 
 Expected<Painter> Painter::create(const io::RunFrames& run, PainterOptions options) {
@@ -117,7 +109,7 @@ Expected<void> Painter::survey() {
   const auto& numbers = run_.numbers();
   const std::size_t stride = std::max<std::size_t>(1, numbers.size() / surveyed_frames);
   std::vector<double> values;
-  double sinks = 0;  // how far surfaces are drawn into the ground that they stand upon
+  double sinks = 0;  // how far surfaces reach into the walls that they touch, and that the ground must not cut
   for (std::size_t k = 0; k < numbers.size(); k += stride) {
     const auto data = run_.read(numbers[k]);
     if (!data) return forward_error(data);
@@ -126,7 +118,7 @@ Expected<void> Painter::survey() {
       for (const auto* positions : {&drawable.surface.positions, &drawable.points.positions}) {
         for (const Vec3& p : io::to_vectors(*positions)) bounds_.add(p);
       }
-      for (const Vec3& shift : io::to_vectors(drawable.surface.into_walls)) sinks = std::max(sinks, shift.norm());
+      for (const Vec3& shift : io::to_vectors(drawable.surface.out_of_walls)) sinks = std::max(sinks, shift.norm());
     }
     if (!coloured()) continue;
     if (const auto surveyed = survey_field(*data, values); !surveyed) return surveyed;
@@ -134,7 +126,7 @@ Expected<void> Painter::survey() {
   if (!values.empty()) range_ = robust_range(values);
   place_camera(bounds_);
   extent_ = bounds_.extent().maxCoeff();
-  const double below = bounds_.min[1] - (sinks > 0 ? 1.2 * sinks : 0.02 * extent_);
+  const double below = bounds_.min[1] - (sinks > 0 ? 0.2 * sinks : 0.02 * extent_);
   ground_height_ = options_.ground_height.value_or(below);
   return {};
 }
@@ -226,7 +218,7 @@ Expected<void> Painter::add_surface(const Drawable& drawable, std::size_t thing,
   if (!has_surface(drawable)) return {};
   const geometry::Look& look = drawable.look;
   const auto triangles = io::to_triangles(drawable.surface.triangles);
-  Surface surface = body_surface(drawn_positions(drawable.surface), triangles, to_colour(look.color));
+  Surface surface = body_surface(io::to_vectors(drawable.surface.positions), triangles, to_colour(look.color));
   const auto clear = flat_ ? std::nullopt : clear_look(look.material, look.color);
   if (look.cut) remove_hiding_walls(surface);
   if (clear && clear->kind == Clear::Kind::Glass)

@@ -125,16 +125,18 @@ TEST(ParticleSurface, HasTheSameBitsForAnyNumberOfThreads) {
 
 TEST(ParticleSurface, CarriesValuesOfTheParticles) {
   const auto particles = fill([](const Vec3& x) { return x.norm() < 0.5; });
-  std::vector<double> values;
-  for (const Vec3& x : particles) values.push_back(3 + 2 * x.x());
+  std::vector<Vec3> values;
+  for (const Vec3& x : particles) values.emplace_back(3 + 2 * x.x(), 1, -x.y());
   const ParticleSurface surface = surface_of(particles);
   const Mesh mesh = surface.mesh();
   const auto carried = surface.carry(values, mesh.vertices);
   for (std::size_t i = 0; i < carried.size(); ++i) {
-    ASSERT_NEAR(carried[i], 3 + 2 * mesh.vertices[i].x(), 2 * dx);
+    ASSERT_NEAR(carried[i].x(), 3 + 2 * mesh.vertices[i].x(), 2 * dx);
+    ASSERT_NEAR(carried[i].y(), 1, 1e-12);
+    ASSERT_NEAR(carried[i].z(), -mesh.vertices[i].y(), dx);
   }
   const std::vector<Vec3> far{Vec3(5, 5, 5)};
-  EXPECT_EQ(surface.carry(values, far).front(), 0);
+  EXPECT_EQ(surface.carry(values, far).front(), Vec3::Zero());
 }
 
 TEST(ParticleSurface, IsWrittenAsALevelSetThatReadsBack) {

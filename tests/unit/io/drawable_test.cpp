@@ -30,7 +30,7 @@ Drawable changing_part() {
   made.surface.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};
   made.surface.vertex_fields = {{"velocity", "m/s", 3, {3, 0, 4, 0, 0, 0, 0, 0, 0}}};
   made.surface.element_fields = {{"heat", "K", 1, {300}}};
-  made.surface.into_walls = {0, -1, 0, 0, 0, 0, 0, 0, 0};
+  made.surface.out_of_walls = {0, -1, 0, 0, 0, 0, 0, 0, 0};
   made.points.positions = {-0.9F, 0.2F, 2.1F, 5, 5, 5};
   made.points.fields = {{"velocity", "m/s", 3, {0, 3, 4, 1, 0, 0}}};
   made.volume.cells = {0, 0, 0};
@@ -69,7 +69,7 @@ TEST_F(DrawableFrames, ComeBackWhole) {
   EXPECT_TRUE(d.look.backdrop && d.look.cut && !d.look.bounded);
   EXPECT_EQ(d.surface.positions, changing_part().surface.positions);
   EXPECT_EQ(d.surface.triangles, constant_part().surface.triangles);
-  EXPECT_EQ(d.surface.into_walls, changing_part().surface.into_walls);
+  EXPECT_EQ(d.surface.out_of_walls, changing_part().surface.out_of_walls);
   EXPECT_EQ(on_vertices(d.surface, "speed"), (std::vector<double>{5, 0, 0}));
   EXPECT_EQ(on_vertices(d.surface, "heat"), (std::vector<double>{300, 300, 300}));
   EXPECT_EQ(find_field(d.surface.element_fields, "partition")->values, std::vector<float>{3});
@@ -97,7 +97,7 @@ TEST_F(DrawableFrames, RefuseWhatDoesNotFitTogether) {
   Drawable wrong = changing_part();
   wrong.surface.positions.resize(6);
   wrong.surface.vertex_fields.clear();
-  wrong.surface.into_walls.clear();
+  wrong.surface.out_of_walls.clear();
   refused(wrong, "do not fit its vertices");
   wrong = changing_part();
   wrong.surface.vertex_fields[0].values.resize(6);
@@ -109,8 +109,8 @@ TEST_F(DrawableFrames, RefuseWhatDoesNotFitTogether) {
   wrong.volume.fields[0].values = {1, 2};
   refused(wrong, "does not fit its 1 cells");
   wrong = changing_part();
-  wrong.surface.into_walls.resize(3);
-  refused(wrong, "into_walls");
+  wrong.surface.out_of_walls.resize(3);
+  refused(wrong, "out_of_walls");
 }
 
 }  // namespace

@@ -440,12 +440,12 @@ Expected<ParticleSurface> ParticleSurface::create(std::span<const Vec3> particle
 
 Mesh ParticleSurface::mesh() const { return grid_surface(*state_->grid); }
 
-std::vector<double> ParticleSurface::carry(std::span<const double> values,
-                                           std::span<const Vec3> points) const {
-  std::vector<double> result(points.size(), 0.0);
+std::vector<Vec3> ParticleSurface::carry(std::span<const Vec3> values, std::span<const Vec3> points) const {
+  std::vector<Vec3> result(points.size(), Vec3::Zero());
   const double r2 = state_->radius * state_->radius;
   parallel_for(points.size(), 256, [&](std::size_t i) {
-    double weight = 0, sum = 0;
+    double weight = 0;
+    Vec3 sum = Vec3::Zero();
     state_->each_near(points[i], points[i], [&](std::uint32_t p) {
       const double t = 1 - (state_->particles[p] - points[i]).squaredNorm() / r2;
       if (t <= 0) return;

@@ -62,9 +62,8 @@ class ParticleSurface {
   // Closed, counter-clockwise seen from the air.
   Mesh mesh() const;
 
-  // Values of the particles carried to any points: means with the same kernel; the value of 0 where no
-  // particle is within R.
-  std::vector<double> carry(std::span<const double> values, std::span<const Vec3> points) const;
+  // Vectors of the particles carried to any points: means with the same kernel; 0 where no particle is within R.
+  std::vector<Vec3> carry(std::span<const Vec3> values, std::span<const Vec3> points) const;
 
  private:
   struct State;

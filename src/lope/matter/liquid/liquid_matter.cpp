@@ -1,4 +1,6 @@
 #include <lope/base/log.h>
+#include <lope/base/parallel.h>
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/level_set/particle_surface.h>
 #include <lope/matter/liquid/liquid_matter.h>
 
@@ -52,8 +54,6 @@ optimize::MinimizerSummary summary_of(const liquid::Report& report) {
 
 // How far the surface is drawn inside walls, in cells: pictures should show no air between them.
 constexpr double overlap = 0.25;
-// A vertex of the surface this near to a wall, in cells, lies upon it.
-constexpr double at_wall = 0.15;
 
 // Three numbers per vector, in single precision.
 template <int Dim>
@@ -200,12 +200,16 @@ void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& 
 }
 
 void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const {
-  const std::vector<float>&x = drawable.points.positions, &v = drawable.points.fields.front().values;
-  std::vector<Vec3> particles;
-  particles.reserve(x.size() / 3);
-  for (std::size_t i = 0; i < x.size(); i += 3) particles.emplace_back(x[i], x[i + 1], x[i + 2]);
+  const auto vectors = [](const std::vector<float>& numbers) {
+    std::vector<Vec3> result;
+    result.reserve(numbers.size() / 3);
+    for (std::size_t i = 0; i < numbers.size(); i += 3) result.emplace_back(numbers[i], numbers[i + 1], numbers[i + 2]);
+    return result;
+  };
+  const std::vector<Vec3> particles = vectors(drawable.points.positions);
   geometry::ParticleSurfaceOptions options;
   options.spacing = body_.description.dx;
+  options.overlap = overlap * options.spacing;
   for (const Obstacle& obstacle : world_.obstacles) options.solids.push_back({obstacle.shape, obstacle.pose(time)});
   const auto around = geometry::ParticleSurface::create(particles, options);
   if (!around) {
@@ -214,27 +218,22 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   }
   const geometry::Mesh mesh = around->mesh();
   geometry::DrawnSurface& surface = drawable.surface;
-  surface.positions.reserve(3 * mesh.vertices.size());
-  for (const Vec3& p : mesh.vertices) {
-    for (const double coordinate : p) surface.positions.push_back(static_cast<float>(coordinate));
-  }
+  surface.positions = in_space<3>(mesh.vertices);
   for (const geometry::Triangle& t : mesh.triangles) surface.triangles.insert(surface.triangles.end(), t.begin(), t.end());
-  geometry::DrawnField velocity{"velocity", "m/s", 3, std::vector<float>(surface.positions.size())};
-  std::vector<double> component(particles.size());
-  for (std::size_t k = 0; k < 3; ++k) {
-    for (std::size_t i = 0; i < component.size(); ++i) component[i] = v[3 * i + k];
-    const std::vector<double> carried = around->carry(component, mesh.vertices);
-    for (std::size_t i = 0; i < carried.size(); ++i) velocity.values[3 * i + k] = static_cast<float>(carried[i]);
-  }
-  surface.vertex_fields.push_back(std::move(velocity));
+  const std::vector<Vec3> velocity = around->carry(vectors(drawable.points.fields.front().values), mesh.vertices);
+  surface.vertex_fields.push_back({"velocity", "m/s", 3, in_space<3>(velocity)});
   if (options.solids.empty()) return;
-  surface.into_walls.assign(surface.positions.size(), 0.0F);
-  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
-    const geometry::LevelSetSample wall = geometry::nearest_solid(options.solids, mesh.vertices[i]);
-    if (wall.value > at_wall * options.spacing) continue;
-    const Vec3 shift = -(wall.value + overlap * options.spacing) * wall.gradient;
-    for (int k = 0; k < 3; ++k) surface.into_walls[3 * i + static_cast<std::size_t>(k)] = static_cast<float>(shift[k]);
-  }
+  std::vector<Vec3> shift(mesh.vertices.size(), Vec3::Zero());
+  parallel_for(shift.size(), 256, [&](std::size_t i) {
+    Vec3 x = mesh.vertices[i];
+    for (int k = 0; k < 3; ++k) {  // in corners of several solids more than once
+      const geometry::LevelSetSample wall = geometry::nearest_solid(options.solids, x);
+      if (wall.value >= 0) break;
+      x -= wall.value * wall.gradient;
+    }
+    shift[i] = x - mesh.vertices[i];
+  });
+  surface.out_of_walls = in_space<3>(shift);
 }
 
 void LiquidMatter::draw_cells(const LiquidState& now, double time, geometry::Drawable& drawable) {

@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/full_turns.h>
 #include <lope/geometry/partition.h>
 #include <lope/geometry/topology.h>

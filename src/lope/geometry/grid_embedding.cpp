@@ -56,7 +56,11 @@ GridEmbedding embed(std::span<const Vec3> points, int dimension, const Vec3& ori
         number[all.back().node[static_cast<std::size_t>(k)]] = 0;
     }
   }
-  for (auto& [node, id] : number) id = result.nodes++;
+  for (auto& [node, id] : number) {
+    id = result.nodes++;
+    result.positions.emplace_back(origin + spacing * Vec3(static_cast<double>(node[0]), static_cast<double>(node[1]),
+                                                          static_cast<double>(node[2])));
+  }
   for (const Corners& corner : all) {
     GridEmbedding::Place place;
     for (std::size_t k = 0; k <= static_cast<std::size_t>(dimension); ++k) {

@@ -23,6 +23,7 @@ struct GridEmbedding {
   int nodes = 0;
   double spacing = 0;
   std::vector<Place> places;
+  std::vector<Vec3> positions;  // of the nodes
 };
 
 // `dimension` is 2 (z is ignored) or 3. The spacing is chosen so that there are about `wanted` nodes, at

@@ -1,30 +1,24 @@
 // The correction in a coarse space: z += P (Pᵀ A P)⁻¹ Pᵀ r, exact in the span of the columns of P.
 //
 // P is a scalar matrix, applied to every component of the blocks. Rows of A that are decoupled from all
-// others (fixed nodes) take no part. A P is formed by rows and then Pᵀ (A P) by coarse rows, both in a fixed
-// order; the coarse matrix is factorised in double precision after a relative shift of its diagonal, because
-// functions may be linearly dependent on the few rows that they share.
+// others (fixed nodes) take no part. The coarse matrix (galerkin.h) is factorised in double precision after a
+// relative shift of its diagonal, because functions may be linearly dependent on the few rows that they share.
 #pragma once
 
+#include <lope/linalg/galerkin.h>
 #include <lope/linalg/sparse_cholesky.h>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace lope::linalg {
 
-// Compressed rows: row i has the entries [start[i], start[i + 1]).
-struct Prolongation {
-  int columns = 0;
-  std::vector<int> start;
-  std::vector<int> column;
-  std::vector<double> weight;
-  bool empty() const { return columns == 0; }
-};
-
 class CoarseSpace {
  public:
+  CoarseSpace() = default;
+  CoarseSpace(const CoarseSpace&) = delete;  // the product points to the prolongation
+  CoarseSpace& operator=(const CoarseSpace&) = delete;
+
   // Symbolic work is redone in the next update().
   void set(Prolongation prolongation);
   bool active() const { return !prolongation_.empty(); }
@@ -36,23 +30,11 @@ class CoarseSpace {
   double factor_bytes() const { return factor_.factor_bytes(); }
 
  private:
-  void prepare(const BlockMatrix& matrix);
-  void find_coupled_rows(const BlockMatrix& matrix);
-  template <int b>
-  void multiply_rows(const BlockMatrix& matrix);
-  template <int b>
-  void assemble();
   void regularise();
 
   Prolongation prolongation_;
-  std::uint64_t pattern_id_ = 0;
-  std::vector<int> child_start_, child_;  // the rows of every column
-  std::vector<double> child_weight_;
-  std::vector<std::uint8_t> coupled_;        // per row of the matrix
-  std::vector<std::int64_t> product_start_;  // A P by rows: columns and blocks
-  std::vector<int> product_column_;
-  std::vector<double> product_;
-  std::optional<BlockMatrix> coarse_;
+  GalerkinProduct product_;
+  std::vector<std::uint8_t> coupled_;  // per row of the matrix
   SparseCholesky<double> factor_;
   std::vector<double> right_, solution_;
 };

@@ -6,6 +6,7 @@
 // the same time.
 #pragma once
 
+#include <lope/linalg/colouring.h>
 #include <lope/linalg/csr_matrix.h>
 #include <lope/linalg/masked_inverse.h>
 
@@ -30,7 +31,7 @@ class GaussSeidel {
   void projected_sweep(ConstVector f, RowFlags bounded, Vector x, Direction direction,
                        double omega = 1) const;
 
-  int colours() const { return static_cast<int>(colour_start_.size()) - 1; }
+  int colours() const { return static_cast<int>(rows_.start.size()) - 1; }
 
  private:
   template <class Update>
@@ -38,8 +39,7 @@ class GaussSeidel {
   double change(ConstVector f, ConstVector x, std::size_t row) const;
 
   const CsrMatrix* a_ = nullptr;
-  std::vector<int> rows_;  // by colour, ascending within a colour
-  std::vector<std::size_t> colour_start_ = {0};
+  RowsByColour rows_;
   std::vector<double> inverse_diagonal_;  // 0 for rows that are left alone
 };
 

@@ -61,16 +61,22 @@ class IslandObjective final : public optimize::Objective {
   double value_noise() override;
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  void hessian_diagonal(optimize::HessianKind kind, std::span<double> blocks) override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   void project(std::span<double> x) const override { constraints_.project(x); }
   void project_direction(std::span<const double> x, std::span<double> d) const override {
     constraints_.project_direction(x, d);
   }
+  // That of the bodies and of the contact terms.
   double largest_step(std::span<const double> direction) const override;
   // Those of the bodies, one after another: contact does not enter.
   std::vector<std::vector<int>> cover(int parts) const override;
   linalg::Prolongation coarse_space(int functions) const override;
+  // Side by side; bodies without one are smoothed only.
+  linalg::HierarchyPtr hierarchy() override;
+  // Of the bodies, and the tangent spaces of the obstacles that nodes touch.
+  std::vector<linalg::RowProjector> projectors() const override;
   ScalarModel scalar_model() override;
   // Of a body that touches nothing.
   optimize::SplitObjective* split() override {
@@ -85,6 +91,7 @@ class IslandObjective final : public optimize::Objective {
     return whole.subspan(first_node_[body] * block(), (first_node_[body + 1] - first_node_[body]) * block());
   }
   void clear_fixed(std::span<double> g) const;
+  void finish_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian);
 
   std::vector<StepObjective*> bodies_;
   std::vector<ContactTerm*> terms_;
@@ -94,7 +101,8 @@ class IslandObjective final : public optimize::Objective {
   std::vector<std::int64_t> first_slot_;
   optimize::CharacteristicScales scales_;
   std::vector<std::uint8_t> fixed_;
-  linalg::BlockMatrix hessian_;
+  std::shared_ptr<const linalg::BlockPattern> pattern_;
+  std::optional<linalg::BlockMatrix> hessian_, diagonal_;  // made when first asked for
   ObstacleConstraints constraints_;
   std::vector<double> point_, direction_;
   std::vector<double> gradient_;  // ∇E′ at the current point, if known
@@ -103,6 +111,8 @@ class IslandObjective final : public optimize::Objective {
   std::optional<linalg::BlockMatrix> scalar_;
   std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of
   std::uint64_t scalar_version_ = 0;
+  linalg::HierarchyPtr hierarchy_;
+  std::vector<linalg::HierarchyPtr> hierarchy_parts_;  // of the bodies, that hierarchy_ is made of
 };
 
 }  // namespace lope::matter

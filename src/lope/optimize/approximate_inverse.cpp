@@ -1,3 +1,4 @@
+#include <lope/linalg/coarse_space.h>
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
 #include <lope/optimize/approximate_inverse.h>
@@ -52,6 +53,11 @@ std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options
                                       : make_schwarz<double>(options, objective);
     case InverseKind::Cg:
       return std::make_unique<linalg::InexactInverse>(inner_cg);
+    case InverseKind::Multigrid: {
+      linalg::BlockMultigridOptions multigrid = options.multigrid;
+      multigrid.single_precision = options.single_precision;
+      return std::make_unique<linalg::BlockMultigrid>(multigrid);
+    }
   }
   return nullptr;
 }
@@ -86,16 +92,21 @@ std::unique_ptr<linalg::Preconditioner> ApproximateInverse::made(const InverseOp
   return std::make_unique<linalg::TwoLevel>(std::move(result), std::move(coarse));
 }
 
-void ApproximateInverse::make(const Objective& objective) {
+void ApproximateInverse::make(Objective& objective, const linalg::BlockPattern& pattern) {
   preconditioner_ = made(options_, objective);
+  multigrid_ = options_.kind == InverseKind::Multigrid
+                   ? static_cast<linalg::BlockMultigrid*>(preconditioner_.get())
+                   : nullptr;
   in_double_.reset();
   in_use_ = nullptr;
   scalar_version_ = 0;
-  made_for_ = objective.size();
+  made_for_ = pattern.id();
 }
 
-bool ApproximateInverse::update(const Objective& objective, const linalg::BlockMatrix& matrix) {
+bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix& matrix) {
+  failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
   in_use_ = preconditioner_.get();
+  if (multigrid_ != nullptr) return update_levels(objective, matrix);
   if (preconditioner_->update(matrix)) return true;
   if (!options_.single_precision) return false;
   if (!in_double_) {
@@ -107,10 +118,24 @@ bool ApproximateInverse::update(const Objective& objective, const linalg::BlockM
   return in_double_->update(matrix);
 }
 
+bool ApproximateInverse::update_levels(Objective& objective, const linalg::BlockMatrix& matrix) {
+  linalg::HierarchyPtr hierarchy = objective.hierarchy();
+  if (!hierarchy) {
+    failure_ = "this method needs a hierarchy of coarser levels, and what is to be minimised has none";
+    return false;
+  }
+  multigrid_->set_hierarchy(std::move(hierarchy));
+  multigrid_->set_projectors(objective.projectors());
+  return multigrid_->update(matrix);
+}
+
 bool ApproximateInverse::renew_laplacian(Objective& objective) {
-  if (made_for_ != objective.size()) make(objective);
   const Objective::ScalarModel model = objective.scalar_model();
-  if (model.matrix == nullptr) return false;
+  if (model.matrix == nullptr) {
+    failure_ = "this method needs a scalar model of the Hessian, and what is to be minimised has none";
+    return false;
+  }
+  if (made_for_ != model.matrix->pattern().id()) make(objective, model.matrix->pattern());
   if (model.version == scalar_version_) return true;
   scalar_version_ = 0;
   if (!update(objective, *model.matrix)) return false;
@@ -125,7 +150,7 @@ bool ApproximateInverse::renew(Objective& objective) {
 
 bool ApproximateInverse::renew(Objective& objective, const linalg::BlockMatrix& projected) {
   if (!uses_hessian()) return renew_laplacian(objective);
-  if (made_for_ != objective.size()) make(objective);
+  if (made_for_ != projected.pattern().id()) make(objective, projected.pattern());
   return update(objective, projected);
 }
 

@@ -2,11 +2,13 @@
 // objective (NUMERICS §4). The same objects initialise L-BFGS and precondition CG.
 #pragma once
 
+#include <lope/linalg/block_multigrid.h>
 #include <lope/linalg/preconditioner.h>
 #include <lope/linalg/schwarz.h>
 #include <lope/optimize/minimizer.h>
 
 #include <memory>
+#include <string>
 
 namespace lope::optimize {
 
@@ -17,6 +19,7 @@ enum class InverseKind {
   Laplacian,   // of the objective's scalar model, once for as long as that stays the same (LBFGS-PD)
   Subdomains,  // Schwarz decomposition of the projected Hessian (DOT)
   Cg,          // block-Jacobi CG, inexact
+  Multigrid,   // a V-cycle of the projected Hessian over the objective's hierarchy (HOT)
 };
 
 struct InverseOptions {
@@ -31,35 +34,44 @@ struct InverseOptions {
   // block Jacobi.
   int coarse_size = 0;
   linalg::Weighting weighting = linalg::Weighting::Symmetric;
+  linalg::BlockMultigridOptions multigrid = {};  // single_precision above counts
 };
 
 class ApproximateInverse {
  public:
   explicit ApproximateInverse(const InverseOptions& options) : options_(options) {}
 
-  // Takes the numbers at the objective's current point; the first call chooses subdomains and coarse space.
-  // False: the matrix is not positive definite, or there is no memory for its factor.
+  // Takes the numbers at the objective's current point. Subdomains, coarse space and levels are chosen once per pattern of the
+  // Hessian. False, with failure(): the matrix is not positive definite, there is no memory for its factor, or the
+  // objective does not know what the inverse is made of.
   bool renew(Objective& objective);
   // The same with the projected Hessian in hand.
   bool renew(Objective& objective, const linalg::BlockMatrix& projected);
+  // Why renew() returned false.
+  const std::string& failure() const { return failure_; }
   // After a successful renew().
   linalg::Preconditioner& preconditioner() { return *in_use_; }
+  // Of the matrix that it was made for; 0: none yet.
+  std::uint64_t pattern_id() const { return made_for_; }
   // Whether renew() reads the projected Hessian.
   bool uses_hessian() const { return options_.kind != InverseKind::Laplacian; }
 
  private:
-  void make(const Objective& objective);
+  void make(Objective& objective, const linalg::BlockPattern& pattern);
   std::unique_ptr<linalg::Preconditioner> made(const InverseOptions& options,
                                                const Objective& objective) const;
-  bool update(const Objective& objective, const linalg::BlockMatrix& matrix);
+  bool update(Objective& objective, const linalg::BlockMatrix& matrix);
+  bool update_levels(Objective& objective, const linalg::BlockMatrix& matrix);
   bool renew_laplacian(Objective& objective);
 
   InverseOptions options_;
   std::unique_ptr<linalg::Preconditioner> preconditioner_;
   std::unique_ptr<linalg::Preconditioner> in_double_;  // made when single precision fails
   linalg::Preconditioner* in_use_ = nullptr;           // one of the two
-  std::size_t made_for_ = 0;                           // size of the objective
+  linalg::BlockMultigrid* multigrid_ = nullptr;        // preconditioner_, if it is one
+  std::uint64_t made_for_ = 0;                         // id of the pattern
   std::uint64_t scalar_version_ = 0;
+  std::string failure_;
 };
 
 // A model of the Hessian at the objective's current point x, to be remembered (Minimizer::kept).

@@ -94,9 +94,11 @@ MinimizerSummary Automatic::minimize(Objective& objective, std::span<double> x, 
     in_use().recall(objective, nullptr);
     summary = in_use().minimize(objective, x, options);
   }
-  if (costs_for_ != objective.size()) {
-    costs_ = operation_costs(objective.hessian(HessianKind::Projected));
-    costs_for_ = objective.size();
+  const std::uint64_t pattern = in_use().pattern_id();
+  if (costs_for_ == 0 || (pattern != 0 && pattern != costs_for_)) {
+    const linalg::BlockMatrix& hessian = objective.hessian(HessianKind::Projected);
+    costs_ = operation_costs(hessian);
+    costs_for_ = hessian.pattern().id();
   }
   ++account_.served;
   account_.iterations += summary.iterations + 1;

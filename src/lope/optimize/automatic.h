@@ -65,7 +65,7 @@ class Automatic final : public Minimizer {
   Account account_;
   KeptModelPtr kept_;
   OperationCosts costs_;
-  std::size_t costs_for_ = 0;  // size of the objective
+  std::uint64_t costs_for_ = 0;  // id of the Hessian's pattern
 };
 
 }  // namespace lope::optimize

@@ -70,7 +70,7 @@ class Lbfgs::Run final : public DescentRun {
       replaced_ = false;
     }
     if (!my_.inverse_ready_) {
-      failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
+      failure_ = my_.inverse_.failure();
       return Verdict::Failed;
     }
     quasi_newton_direction();
@@ -205,6 +205,14 @@ LbfgsOptions dot_as_printed() {
   options.inverse = {.kind = InverseKind::Subdomains, .subdomains = 6, .weighting = linalg::Weighting::OneSided};
   options.as_printed = true;
   options.renew_after = 0;
+  return options;
+}
+
+LbfgsOptions hot_options() {
+  LbfgsOptions options;
+  options.inverse = {.kind = InverseKind::Multigrid, .single_precision = true};
+  options.window = 8;
+  options.quadratic_first_step = false;
   return options;
 }
 

@@ -47,6 +47,11 @@ struct LbfgsOptions {
 // skipped, and a D that gives no descent is replaced (above), of which the paper says nothing.
 LbfgsOptions dot_as_printed();
 
+// HOT (Wang et al. 2020, Alg. 3): eight pairs, one V-cycle of the projected Hessian at the start of the step between the two
+// loops, line searches that start at 1. Deviations: those above, and a coarsest level that is factorised
+// (linalg/block_multigrid.h).
+LbfgsOptions hot_options();
+
 class Lbfgs final : public Minimizer {
  public:
   explicit Lbfgs(const LbfgsOptions& options) : lbfgs_(options), inverse_(options.inverse) {}

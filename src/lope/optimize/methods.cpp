@@ -11,12 +11,14 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 15> table = {{
+constexpr std::array<MethodInfo, 18> table = {{
     {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
      "projected Newton, block-Jacobi conjugate gradients; little memory", true},
+    {Method::NewtonPcgMatrixFree, "newton-pcg-mf", "inexact PN",
+     "newton-pcg without a matrix: products come from the energy itself; the least memory", true},
     {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search", true},
     {Method::Gast15Printed, "gast15-printed", "OPT §3",
      "gast15 with the paper's constants and no preconditioner, for comparison", true},
@@ -39,6 +41,10 @@ constexpr std::array<MethodInfo, 15> table = {{
     {Method::LbfgsIc, "lbfgs-ic", "DOT §5.5", "L-BFGS initialised by an incomplete Cholesky factor"},
     {Method::AdmmPd, "admm-pd", "Overby et al. 2017",
      "ADMM over deformation gradients; seldom reaches tight accuracies, for comparison"},
+    {Method::NewtonMgpcg, "newton-mgpcg", "PN-MGPCG of HOT",
+     "projected Newton, conjugate gradients with a multigrid V-cycle; for matter with a hierarchy of levels", true},
+    {Method::Hot, "hot", "HOT",
+     "L-BFGS initialised by a multigrid V-cycle of the Hessian at the start; for matter with a hierarchy of levels"},
 }};
 
 // Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
@@ -49,6 +55,21 @@ std::unique_ptr<Minimizer> newton_pcg() {
   options.solver = LinearSolver::Iterative;
   options.inverse = {.kind = InverseKind::BlockJacobi};
   options.renew_always = true;  // block Jacobi costs nothing
+  return std::make_unique<ProjectedNewton>(options);
+}
+
+std::unique_ptr<Minimizer> newton_pcg_matrix_free() {
+  ProjectedNewtonOptions options;
+  options.solver = LinearSolver::Iterative;
+  options.matrix_free = true;
+  return std::make_unique<ProjectedNewton>(options);
+}
+
+std::unique_ptr<Minimizer> newton_mgpcg() {
+  ProjectedNewtonOptions options;
+  options.solver = LinearSolver::Iterative;
+  options.inverse = {.kind = InverseKind::Multigrid, .single_precision = true};
+  options.keep_between = true;
   return std::make_unique<ProjectedNewton>(options);
 }
 
@@ -85,6 +106,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<ProjectedNewton>(newton_options());
     case Method::NewtonPcg:
       return newton_pcg();
+    case Method::NewtonPcgMatrixFree:
+      return newton_pcg_matrix_free();
     case Method::Gast15:
       return std::make_unique<Gast15>();
     case Method::Gast15Printed:
@@ -109,6 +132,10 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return lbfgs(InverseKind::IncompleteCholesky);
     case Method::AdmmPd:
       return std::make_unique<AdmmPd>();
+    case Method::NewtonMgpcg:
+      return newton_mgpcg();
+    case Method::Hot:
+      return std::make_unique<Lbfgs>(hot_options());
   }
   return nullptr;
 }

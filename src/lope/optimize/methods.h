@@ -14,6 +14,7 @@ enum class Method {
   Auto,
   Newton,
   NewtonPcg,
+  NewtonPcgMatrixFree,
   Gast15,
   Gast15Printed,
   NewtonRaw,
@@ -26,6 +27,8 @@ enum class Method {
   LbfgsJacobi,
   LbfgsIc,
   AdmmPd,
+  NewtonMgpcg,
+  Hot,
 };
 
 struct MethodInfo {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lope/linalg/block_matrix.h>
-#include <lope/linalg/coarse_space.h>
+#include <lope/linalg/hierarchy.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +66,9 @@ class Objective {
   virtual void gradient(std::span<double> g) = 0;
   // Valid until the next call of hessian() of either kind or move_to().
   virtual const linalg::BlockMatrix& hessian(HessianKind kind) = 0;
-  // y = H d without a matrix.
+  // The b×b blocks of the diagonal of hessian(kind), row-major: without a matrix where the objective can do that.
+  virtual void hessian_diagonal(HessianKind kind, std::span<double> blocks) { hessian(kind).diagonal_blocks(blocks); }
+  // y = H d without a matrix. Fixed blocks of d are passed through.
   virtual void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) = 0;
 
   // Moves x to the nearest feasible point (identity by default): line searches then follow curved paths.
@@ -83,7 +85,8 @@ class Objective {
   // largest |d_i| allowed, metres; 0: 10⁻⁴ of the size of each body. By default nothing else is asked.
   virtual ErrorBudget budget(std::span<const double> d, double accuracy) const;
   // Whether the Hessian is the same function of the point and of choices() in all minimisations with the same
-  // weights and fixed blocks, so that a model of it may be kept from one to the next.
+  // weights and fixed blocks, so that a model of it may be kept from one to the next. Never where the unknowns
+  // themselves change from one to the next.
   virtual bool keeps_its_hessian() const { return false; }
   // What begin_iteration() froze, as numbers: all of it that the Hessian depends on.
   virtual std::vector<double> choices() const { return {}; }
@@ -91,14 +94,23 @@ class Objective {
   // Empty: nothing is frozen.
   virtual void choose(std::span<const double> /*choices*/) {}
 
-  // What approximate inverses of the Hessian may use (approximate_inverse.h). They may be called at any point.
+  // What approximate inverses of the Hessian may use (approximate_inverse.h): its structure. They may be called at any point.
+  // What is made from it is kept for as long as the Hessian has the same pattern (BlockPattern::id), and for no longer: where
+  // unknowns change from step to step, so does the pattern, even if the sizes are the same.
 
   // Overlapping sets of blocks (ascending) that cover all blocks: those touched by each part of a division of the local
-  // terms into `parts` of about equal size. Depends on nothing that changes. Empty: not known.
+  // terms into `parts` of about equal size. A function of the pattern's identity. Empty: not known.
   virtual std::vector<std::vector<int>> cover(int /*parts*/) const { return {}; }
   // About `functions` smooth functions on the blocks, among whose sums are all affine functions of the nodes' rest
-  // positions. Depends on nothing that changes. Empty: not known.
+  // positions. A function of the pattern's identity. Empty: not known.
   virtual linalg::Prolongation coarse_space(int /*functions*/) const { return {}; }
+  // Prolongations from ever coarser levels, finest first, for multigrid (linalg/block_multigrid.h); the rows of the first are
+  // the blocks. Fixed blocks may have entries: they are dropped where the Hessian's rows are decoupled. Another hierarchy has
+  // another id. Null: not known.
+  virtual linalg::HierarchyPtr hierarchy() { return nullptr; }
+  // The directions in which blocks may move where that is not all of them or none, as the Hessian has it since the last
+  // begin_iteration(): the prolongations' rows are multiplied by them.
+  virtual std::vector<linalg::RowProjector> projectors() const { return {}; }
   // A scalar matrix L (block size 1), positive definite, for which L ⊗ I is a rough model of the Hessian everywhere.
   // Null: there is none. Another `version` means other numbers.
   struct ScalarModel {

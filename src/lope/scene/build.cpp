@@ -77,6 +77,7 @@ Expected<step::Model> build_model(const Scene& scene) {
   if (contact.has("friction_model") && contact.text_at("friction_model") == "gast15")
     model.friction_model = step::FrictionModel::Gast15;
   if (time.has("scheme")) model.scheme = scheme(time.text_at("scheme"));
+  if (time.has("impact_step")) model.impact_step = time.number_at("impact_step");
   if (time.has("dissipation")) model.dissipation = time.number_at("dissipation");
   std::vector<Polymorphic<matter::Body>> bodies;
   for (const Kind* kind : kinds()) {

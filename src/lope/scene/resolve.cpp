@@ -168,7 +168,7 @@ class Resolver {
     if (concerns_.scheme) {
       scheme(root, bodies);
     } else {
-      rules_.drop(*root.find("time"), "time", {"scheme", "dissipation"}, none_of(&Concerns::scheme));
+      rules_.drop(*root.find("time"), "time", {"scheme", "dissipation", "impact_step"}, none_of(&Concerns::scheme));
     }
     Value& contact_table = *root.find("contact");
     if (!concerns_.contact) {
@@ -215,6 +215,7 @@ class Resolver {
     if (time.text_at("scheme") != "trapezoid")
       rules_.drop(time, "time", {"dissipation"}, "has a meaning only with scheme = \"trapezoid\"");
     if (time.text_at("scheme") != "static") return;
+    rules_.drop(time, "time", {"impact_step"}, "has no meaning with scheme = \"static\", in which nothing hits anything");
     if (root.find("contact")->text_at("friction_model") == "gast15")
       rules_.complain((*root.find("contact"))["friction_model"], "contact.friction_model",
                "\"gast15\" changes velocities, and with scheme = \"static\" there are none; leave it out");

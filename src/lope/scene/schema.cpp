@@ -75,6 +75,11 @@ void add_time(std::vector<Key>& keys) {
                      .by_default("0.2")
                      .says("With `trapezoid`: the part of the fastest oscillations' amplitude that a step takes. 0 keeps "
                            "all energy of small vibrations, but may gain some where bodies turn fast or touch."));
+  keys.push_back(quantity("time.impact_step", Dimension::Time)
+                     .within(positive)
+                     .says("A step in which contact takes more than 2 % of the energy is taken in parts of at most this "
+                           "length, so that bodies bounce at long strides as they would at short ones. A third of the time "
+                           "that bodies touch in a bounce is short enough. Default: no step is divided."));
 }
 
 void add_solver(std::vector<Key>& keys) {

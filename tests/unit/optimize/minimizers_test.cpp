@@ -1,5 +1,6 @@
 #include <lope/base/random.h>
 #include <lope/linalg/space.h>
+#include <lope/optimize/approximate_inverse.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/stopping.h>
 
@@ -34,18 +35,44 @@ std::string method_name(const testing::TestParamInfo<Method>& info) {
 
 class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
                                          Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::DotPrinted, Method::LbfgsSchwarz, Method::LbfgsCg,
-                                         Method::LbfgsJacobi, Method::LbfgsIc),
+                                         Method::LbfgsJacobi, Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot),
                          method_name);
 // All that get from a wild start to a tight accuracy within the limit of iterations. dot-printed does not: its D is that of the
 // start for ever.
 class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
                                          Method::LbfgsPd, Method::Dot, Method::LbfgsSchwarz, Method::LbfgsCg, Method::LbfgsJacobi,
-                                         Method::LbfgsIc),
+                                         Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot),
                          method_name);
+
+TEST(Methods, ThatNeedAHierarchySayThatThereIsNone) {
+  for (const Method method : {Method::NewtonMgpcg, Method::Hot}) {
+    SpringChain chain(nodes, 100, 1);
+    chain.forget_structure();
+    auto x = near_minimum(0.05);
+    const auto summary = make_minimizer(method, chain.size())->minimize(chain, x, {});
+    EXPECT_EQ(summary.outcome, Outcome::Failed);
+    EXPECT_NE(summary.reason.find("hierarchy"), std::string::npos) << summary.reason;
+  }
+}
+
+TEST(ApproximateInverse, KeepsNothingOfAnotherObjectiveOfTheSameSize) {
+  SpringChain first(nodes, 100, 1), second(nodes, 100, 1);
+  second.forget_structure();
+  const auto x = near_minimum(0.05);
+  for (SpringChain* chain : {&first, &second}) chain->move_to(x);
+  const InverseOptions options{.kind = InverseKind::Subdomains, .subdomains = 4};
+  ApproximateInverse used(options), fresh(options);
+  ASSERT_TRUE(used.renew(first) && used.renew(second) && fresh.renew(second));
+  std::vector<double> g(first.size()), z(g.size()), expected(g.size());
+  second.gradient(g);
+  used.preconditioner().apply(g, z);
+  fresh.preconditioner().apply(g, expected);
+  EXPECT_EQ(z, expected);
+}
 
 TEST_P(EveryMethod, FindsANearbyMinimumToTheDisplacementAccuracy) {
   SpringChain chain(nodes, 100, 1);

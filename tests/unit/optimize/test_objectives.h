@@ -76,8 +76,33 @@ class SpringChain final : public Objective {
   void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) override {
     hessian(kind).multiply(d, y);
   }
+  // From now on no cover, coarse levels or the like are known.
+  void forget_structure() { forgetful_ = true; }
+  // Hat functions on every second node, twice.
+  linalg::HierarchyPtr hierarchy() override {
+    if (forgetful_) return nullptr;
+    if (!hierarchy_) {
+      std::vector<linalg::Prolongation> levels;
+      for (int n = nodes_; levels.size() < 2; n = n / 2 + 1) {
+        linalg::Prolongation p;
+        p.columns = n / 2 + 1;
+        p.start.push_back(0);
+        for (int i = 0; i < n; ++i) {
+          for (int k = i / 2; k <= (i + 1) / 2; ++k) {
+            p.column.push_back(k);
+            p.weight.push_back(i % 2 == 0 ? 1.0 : 0.5);
+          }
+          p.start.push_back(static_cast<int>(p.column.size()));
+        }
+        levels.push_back(std::move(p));
+      }
+      hierarchy_ = std::make_shared<const linalg::Hierarchy>(std::move(levels));
+    }
+    return hierarchy_;
+  }
   // Runs of nodes that share their ends.
   std::vector<std::vector<int>> cover(int parts) const override {
+    if (forgetful_) return {};
     std::vector<std::vector<int>> sets(static_cast<std::size_t>(parts));
     for (int i = 0; i + 1 < nodes_; ++i) {
       std::vector<int>& set = sets[static_cast<std::size_t>(i * parts / (nodes_ - 1))];
@@ -116,6 +141,8 @@ class SpringChain final : public Objective {
   std::vector<std::uint8_t> fixed_;
   CharacteristicScales scales_;
   std::vector<double> x_;
+  bool forgetful_ = false;
+  linalg::HierarchyPtr hierarchy_;
 };
 
 }  // namespace lope::optimize

@@ -6,6 +6,7 @@
 #include <lope/linalg/block_matrix.h>
 #include <lope/optimize/objective.h>
 
+#include <limits>
 #include <span>
 
 namespace lope::matter {
@@ -26,6 +27,9 @@ class ContactTerm {
 
   // Everything below is evaluated at the current point.
 
+  // The largest α for which the potential is defined on x + [0, α] d, and beyond which steps must not go (a barrier, bodies
+  // that may not pass through each other), x the current point.
+  virtual double largest_step(std::span<const double> /*d*/) { return std::numeric_limits<double>::infinity(); }
   // Never negative: the other terms of an objective are a lower bound of the sum.
   virtual double value() = 0;
   // An upper estimate of the rounding error of value().

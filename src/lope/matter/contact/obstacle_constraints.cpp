@@ -376,6 +376,23 @@ void ObstacleConstraints::project_hessian(optimize::HessianKind kind, linalg::Bl
   }
 }
 
+void ObstacleConstraints::add_projectors(std::vector<linalg::RowProjector>& projectors) const {
+  if (active_.empty()) return;
+  std::erase_if(projectors, [&](const linalg::RowProjector& projector) {
+    return active_of_node_[static_cast<std::size_t>(projector.row)] >= 0;
+  });
+  const auto d = static_cast<std::size_t>(dimension_);
+  for (const ActiveNode& active : active_) {
+    linalg::RowProjector& projector = projectors.emplace_back();
+    projector.row = active.node;
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j) {
+        projector.block[i * d + j] = active.tangent(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      }
+    }
+  }
+}
+
 void ObstacleConstraints::project_product(optimize::HessianKind kind, std::span<const double> direction,
                                           std::span<const double> p, std::span<double> y) const {
   const auto b = static_cast<std::size_t>(dimension_);

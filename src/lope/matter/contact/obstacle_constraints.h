@@ -25,6 +25,7 @@
 #pragma once
 
 #include <lope/linalg/block_matrix.h>
+#include <lope/linalg/hierarchy.h>
 #include <lope/matter/contact/obstacle.h>
 #include <lope/optimize/objective.h>
 
@@ -73,6 +74,8 @@ class ObstacleConstraints {
   void project_gradient(std::span<double> g) const;
   // H′ → Q(H′ − Σ(g′·n)∇²φ)Q + s(I − Q), s the mean of the diagonal of the node's block.
   void project_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) const;
+  // Q of every active node, after those that are there; an active node's takes the place of another one.
+  void add_projectors(std::vector<linalg::RowProjector>& projectors) const;
   // y ← Q(y − Σ(g′·n)∇²φ p), where p = Q·direction and y = H′p, then + (I − Q)·direction.
   void project_product(optimize::HessianKind kind, std::span<const double> direction,
                        std::span<const double> p, std::span<double> y) const;

@@ -1,0 +1,305 @@
+#include <lope/base/parallel.h>
+#include <lope/linalg/block_multigrid.h>
+#include <lope/linalg/coarsest_solve.h>
+#include <lope/linalg/coloured_rows.h>
+#include <lope/linalg/galerkin.h>
+#include <lope/linalg/multigrid_cycle.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <deque>
+#include <optional>
+#include <type_traits>
+
+namespace lope::linalg {
+namespace {
+
+constexpr std::size_t fine_grain = 4096;
+constexpr std::size_t coarse_grain = 512;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+// Hides the precision and the block size.
+class BlockMultigrid::Levels {
+ public:
+  virtual ~Levels() = default;
+  virtual bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) = 0;
+  virtual int level_count() const = 0;
+  virtual std::size_t rows(std::size_t level) const = 0;
+  virtual int colours(std::size_t level) const = 0;
+  virtual const BlockMatrix& matrix(std::size_t level) const = 0;
+  virtual void smooth(std::size_t level, ConstVector f, Vector x, int sweeps, Start start) = 0;
+  virtual void residual(std::size_t level, ConstVector f, ConstVector x, Vector r) = 0;
+  virtual void restrict_vector(std::size_t level, ConstVector r, Vector coarse) = 0;
+  virtual void prolong_vector(std::size_t level, ConstVector coarse, Vector fine) = 0;
+  virtual void coarse_solve(ConstVector f, Vector x) = 0;
+  virtual void cycle(int level, ConstVector f, Vector x) = 0;
+};
+
+template <class T, int b>
+class BlockMultigrid::LevelsOf final : public Levels {
+ public:
+  LevelsOf(HierarchyPtr hierarchy, const BlockMultigridOptions& options) : hierarchy_(std::move(hierarchy)), options_(options) {
+    for (const Prolongation& p : hierarchy_->prolongations()) {
+      if (p.empty() || (options.most_levels > 0 && static_cast<int>(products_.size()) + 1 >= options.most_levels)) break;
+      products_.emplace_back().set(p);
+    }
+    levels_.resize(products_.size() + 1);
+  }
+
+  bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) override {
+    projectors_.assign(projectors.begin(), projectors.end());
+    find_coupled_rows(matrix, active_);
+    const BlockMatrix* at = &matrix;
+    bool definite = true;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      Level& level = levels_[l];
+      level.rows = index(at->pattern().rows());
+      level.allocate();
+      if (l + 1 == levels_.size()) break;
+      definite = level.matrix.update(*at, l > 0) && definite;
+      const bool finest = l == 0;
+      at = &products_[l].compute(*at, finest ? std::span<const std::uint8_t>(active_) : std::span<const std::uint8_t>(),
+                                 finest ? projectors : std::span<const RowProjector>(),
+                                 GalerkinProduct::Couplings::Taken);
+    }
+    if (!definite) return false;
+    right_.resize(at->size());
+    solution_.resize(at->size());
+    if (products_.empty()) {
+      own_ = *at;
+    } else {
+      shift_diagonal(products_.back().coarse());
+    }
+    return coarsest_.update(products_.empty() ? *own_ : *at,
+                            options_.coarsest == BlockMultigridOptions::Coarsest::Factor);
+  }
+
+  int level_count() const override { return static_cast<int>(levels_.size()); }
+  std::size_t rows(std::size_t level) const override { return levels_[level].rows; }
+  int colours(std::size_t level) const override { return levels_[level].matrix.colours(); }
+  const BlockMatrix& matrix(std::size_t level) const override { return products_[level - 1].coarse(); }
+
+  void smooth(std::size_t l, ConstVector f, Vector x, int sweeps, Start start) override {
+    Level& level = levels_[l];
+    pack(f, level.f);
+    if (start == Start::X) pack(x, level.x);
+    sweep(level, sweeps, start == Start::Zero);
+    unpack(level.x, x);
+  }
+
+  void residual(std::size_t l, ConstVector f, ConstVector x, Vector r) override {
+    Level& level = levels_[l];
+    pack(f, level.f);
+    pack(x, level.x);
+    level.matrix.residual(level.f.data(), level.x.data(), level.r.data());
+    unpack(level.r, r);
+  }
+
+  void restrict_vector(std::size_t l, ConstVector r, Vector coarse) override {
+    pack(r, levels_[l].r);
+    restrict_packed(l);
+    unpack(levels_[l + 1].f, coarse);
+  }
+
+  void prolong_vector(std::size_t l, ConstVector coarse, Vector fine) override {
+    pack(coarse, levels_[l + 1].x);
+    fill_packed(levels_[l].x);
+    add_prolonged(l);
+    unpack(levels_[l].x, fine);
+  }
+
+  void coarse_solve(ConstVector f, Vector x) override { coarsest_.solve(f, x); }
+
+  // In single precision right-hand sides are scaled by a power of two, so that nothing is too small for it.
+  void cycle(int top, ConstVector f, Vector x) override {
+    double scale = 1;
+    if constexpr (std::is_same_v<T, float>) {
+      const double largest = max_block_norm(f, 1);
+      if (largest > 0 && std::isfinite(largest)) scale = std::ldexp(1.0, -std::ilogb(largest));
+    }
+    Level& level = levels_[index(top)];
+    pack(f, level.f, scale);
+    v_cycle(*this, top);
+    unpack(level.x, x, 1 / scale);
+  }
+
+  // As MultigridLevels.
+  void smooth_before(int l) { sweep(levels_[index(l)], options_.sweeps, true); }
+  void restrict_residual(int l) {
+    Level& level = levels_[index(l)];
+    if (options_.sweeps > 0) {
+      level.matrix.residual_after_sweep(level.f.data(), level.t.data(), level.x.data(), level.r.data());
+    } else {
+      level.r = level.f;
+    }
+    restrict_packed(index(l));
+  }
+  void prolong_correction(int l) { add_prolonged(index(l)); }
+  void smooth_after(int l) { sweep(levels_[index(l)], options_.sweeps, false); }
+  void solve_coarsest() {
+    Level& level = levels_.back();
+    unpack(level.f, right_);
+    coarsest_.solve(right_, solution_);
+    pack(solution_, level.x);
+  }
+
+ private:
+  using Packed = std::vector<T>;
+  struct Level {
+    ColouredRows<T, b> matrix;  // empty on the coarsest
+    std::size_t rows = 0;
+    Packed x, f, t, r;
+    void allocate() {
+      for (Packed* work : {&x, &f, &t, &r}) work->resize(packed * rows);
+    }
+  };
+
+  static void pack(ConstVector from, Packed& to, double scale = 1) {
+    assert(from.size() * packed == to.size() * b);
+    parallel_for(from.size() / b, fine_grain, [&](std::size_t i) {
+      for (std::size_t k = 0; k < b; ++k) to[packed * i + k] = static_cast<T>(scale * from[b * i + k]);
+    });
+  }
+  static void unpack(const Packed& from, Vector to, double scale = 1) {
+    assert(to.size() * packed == from.size() * b);
+    parallel_for(to.size() / b, fine_grain, [&](std::size_t i) {
+      for (std::size_t k = 0; k < b; ++k) to[b * i + k] = scale * static_cast<double>(from[packed * i + k]);
+    });
+  }
+  static void fill_packed(Packed& x) { std::fill(x.begin(), x.end(), T{0}); }
+
+  void sweep(Level& level, int sweeps, bool from_zero) {
+    if (sweeps == 0 && from_zero) fill_packed(level.x);
+    for (int s = 0; s < sweeps; ++s) {
+      level.matrix.sweep(level.f.data(), level.t.data(), level.x.data(), from_zero && s == 0);
+    }
+  }
+
+  // The right-hand side of level l + 1 from the residual of level l, which is overwritten on the finest.
+  void restrict_packed(std::size_t l) {
+    Packed& r = levels_[l].r;
+    if (l == 0) {
+      for (const RowProjector& n : projectors_) project(n, r.data() + packed * index(n.row));
+      parallel_for(active_.size(), fine_grain, [&](std::size_t i) {
+        if (!active_[i]) std::fill_n(r.data() + packed * i, b, T{0});
+      });
+    }
+    const auto start = products_[l].child_start(), child = products_[l].child();
+    const auto weight = products_[l].child_weight();
+    Packed& coarse = levels_[l + 1].f;
+    parallel_for(levels_[l + 1].rows, coarse_grain, [&](std::size_t a) {
+      T sum[b] = {};
+      for (auto c = index(start[a]); c < index(start[a + 1]); ++c) {
+        const T w = static_cast<T>(weight[c]);
+        const T* from = r.data() + packed * index(child[c]);
+        for (int k = 0; k < b; ++k) sum[k] += w * from[k];
+      }
+      std::copy_n(sum, b, coarse.data() + packed * a);
+    });
+  }
+
+  // x of level l += P x of level l + 1.
+  void add_prolonged(std::size_t l) {
+    const Prolongation& p = products_[l].prolongation();
+    const Packed& coarse = levels_[l + 1].x;
+    Packed& x = levels_[l].x;
+    Packed& change = levels_[l].r;
+    parallel_for(levels_[l].rows, fine_grain, [&](std::size_t i) {
+      T sum[b] = {};
+      if (l > 0 || active_[i] != 0) {
+        for (auto k = index(p.start[i]); k < index(p.start[i + 1]); ++k) {
+          const T w = static_cast<T>(p.weight[k]);
+          const T* from = coarse.data() + packed * index(p.column[k]);
+          for (int e = 0; e < b; ++e) sum[e] += w * from[e];
+        }
+      }
+      std::copy_n(sum, b, change.data() + packed * i);
+    });
+    if (l == 0) {
+      for (const RowProjector& n : projectors_) project(n, change.data() + packed * index(n.row));
+    }
+    parallel_for(x.size(), packed * fine_grain, [&](std::size_t i) { x[i] += change[i]; });
+  }
+
+  static void project(const RowProjector& n, T* v) {
+    T result[b] = {};
+    for (std::size_t i = 0; i < b; ++i) {
+      for (std::size_t j = 0; j < b; ++j) result[i] += static_cast<T>(n.block[i * b + j]) * v[j];
+    }
+    std::copy_n(result, b, v);
+  }
+
+  HierarchyPtr hierarchy_;
+  BlockMultigridOptions options_;
+  std::deque<GalerkinProduct> products_;  // from level l to l + 1
+  std::deque<Level> levels_;
+  std::vector<std::uint8_t> active_;  // rows of the finest level that have coarse ones
+  std::vector<RowProjector> projectors_;
+  CoarsestSolve coarsest_;
+  std::optional<BlockMatrix> own_;  // a copy of the matrix, if there is one level
+  std::vector<double> right_, solution_;
+};
+
+BlockMultigrid::BlockMultigrid(const BlockMultigridOptions& options) : options_(options) {}
+BlockMultigrid::~BlockMultigrid() = default;
+
+void BlockMultigrid::set_hierarchy(HierarchyPtr hierarchy) { hierarchy_ = std::move(hierarchy); }
+
+void BlockMultigrid::set_projectors(std::span<const RowProjector> projectors) {
+  projectors_.assign(projectors.begin(), projectors.end());
+}
+
+bool BlockMultigrid::update(const BlockMatrix& matrix) {
+  assert(hierarchy_ && matrix.block_size() >= 2);
+  if (!levels_ || made_for_ != hierarchy_->id() || block_size_ != matrix.block_size()) {
+    made_for_ = hierarchy_->id();
+    block_size_ = matrix.block_size();
+    if (options_.single_precision && block_size_ == 3) {
+      levels_ = std::make_unique<LevelsOf<float, 3>>(hierarchy_, options_);
+    } else if (options_.single_precision) {
+      levels_ = std::make_unique<LevelsOf<float, 2>>(hierarchy_, options_);
+    } else if (block_size_ == 3) {
+      levels_ = std::make_unique<LevelsOf<double, 3>>(hierarchy_, options_);
+    } else {
+      levels_ = std::make_unique<LevelsOf<double, 2>>(hierarchy_, options_);
+    }
+  }
+  return levels_->update(matrix, projectors_);
+}
+
+void BlockMultigrid::apply(ConstVector r, Vector z) { cycle(0, r, z); }
+int BlockMultigrid::levels() const { return levels_->level_count(); }
+std::size_t BlockMultigrid::size(int level) const { return levels_->rows(index(level)) * index(block_size_); }
+int BlockMultigrid::colours(int level) const { return levels_->colours(index(level)); }
+
+const BlockMatrix& BlockMultigrid::matrix(int level) const {
+  assert(level > 0);
+  return levels_->matrix(index(level));
+}
+
+void BlockMultigrid::smooth(int level, ConstVector f, Vector x, int sweeps, Start start) {
+  assert(level + 1 < levels());
+  levels_->smooth(index(level), f, x, sweeps, start);
+}
+
+void BlockMultigrid::residual(int level, ConstVector f, ConstVector x, Vector r) {
+  assert(level + 1 < levels());
+  levels_->residual(index(level), f, x, r);
+}
+
+void BlockMultigrid::restrict_residual(int level, ConstVector r, Vector coarse) {
+  levels_->restrict_vector(index(level), r, coarse);
+}
+
+void BlockMultigrid::prolong(int level, ConstVector coarse, Vector fine) {
+  levels_->prolong_vector(index(level), coarse, fine);
+}
+
+void BlockMultigrid::coarse_solve(ConstVector f, Vector x) { levels_->coarse_solve(f, x); }
+void BlockMultigrid::cycle(int level, ConstVector f, Vector x) { levels_->cycle(level, f, x); }
+
+}  // namespace lope::linalg

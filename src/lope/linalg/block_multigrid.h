@@ -1,0 +1,85 @@
+// Geometric multigrid for block matrices: Galerkin levels A_{l+1} = Pᵀ A_l P from prolongations that somebody else
+// knows (hierarchy.h), symmetric multi-colour Gauss–Seidel between them, a solve on the coarsest. The V-cycle of HOT
+// (Wang et al. 2020, Alg. 2) and the levels of nonlinear full multigrid for cloth (CLOTH §4), which uses them one by one.
+//
+// Level 0 is the finest. Rows of the matrix that are decoupled from all others (fixed nodes) and rows of P without
+// entries are smoothed only; rows with a projector N_i (slip) take N_i P_i. Coarse rows that lost all their children are
+// left alone.
+// Couplings of the matrix (contact) belong to it like its other blocks: they are smoothed (coloured_rows.h) and go into
+// the coarse matrices, as blocks or as couplings of these; rows with couplings are coloured anew in every update, and a
+// coarsest matrix that has any is ordered anew when they change place.
+//
+// Deviations from HOT: the coarsest level is factorised unless PCG is asked for, which makes the cycle linear; the matrix is
+// not assumed to come from a grid.
+#pragma once
+
+#include <lope/linalg/hierarchy.h>
+#include <lope/linalg/preconditioner.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lope::linalg {
+
+struct BlockMultigridOptions {
+  // Of the coarsest level. Pcg: block-Jacobi CG until √(rᵀD⁻¹r) ≤ ½√(bᵀD⁻¹b) (HOT); the cycle is then not linear.
+  enum class Coarsest { Factor, Pcg };
+  Coarsest coarsest = Coarsest::Factor;
+  int sweeps = 1;                 // symmetric ones, before and after the coarse correction
+  int most_levels = 0;            // if positive
+  bool single_precision = false;  // of the matrices that are smoothed with, and of vectors; not of the coarsest solve
+};
+
+class BlockMultigrid final : public Preconditioner {
+ public:
+  explicit BlockMultigrid(const BlockMultigridOptions& options = {});
+  ~BlockMultigrid() override;
+
+  // Before the first update(). Another hierarchy (by its id): symbolic work is redone in the next update().
+  void set_hierarchy(HierarchyPtr hierarchy);
+  // For the next update(): one per row at most.
+  void set_projectors(std::span<const RowProjector> projectors);
+
+  // Block size 2 or 3. False if a diagonal block or the coarsest matrix is not positive definite.
+  bool update(const BlockMatrix& matrix) override;
+  // One V-cycle from zero.
+  void apply(ConstVector r, Vector z) override;
+  bool is_linear() const override { return options_.coarsest == BlockMultigridOptions::Coarsest::Factor; }
+  bool is_symmetric() const override { return is_linear(); }
+  bool is_global() const override { return true; }
+
+  // The levels one by one, after an update(). Vectors have size(level) numbers.
+  int levels() const;
+  std::size_t size(int level) const;
+  int colours(int level) const;
+  // A_l; level > 0 (the finest belongs to whoever called update()). The diagonal of the coarsest is shifted by 10⁻¹⁰ of it.
+  const BlockMatrix& matrix(int level) const;
+  // Symmetric Gauss–Seidel sweeps for A_l x = f from x, or from zero. Not on the coarsest level.
+  enum class Start { X, Zero };
+  void smooth(int level, ConstVector f, Vector x, int sweeps, Start start);
+  // r = f − A_l x. Not on the coarsest level.
+  void residual(int level, ConstVector f, ConstVector x, Vector r);
+  // Pᵀ r from level to level + 1.
+  void restrict_residual(int level, ConstVector r, Vector coarse);
+  // fine = P x from level + 1 to level.
+  void prolong(int level, ConstVector coarse, Vector fine);
+  // On the coarsest level.
+  void coarse_solve(ConstVector f, Vector x);
+  // One V-cycle from zero that begins at this level.
+  void cycle(int level, ConstVector f, Vector x);
+
+ private:
+  class Levels;
+  template <class T, int b>
+  class LevelsOf;
+
+  BlockMultigridOptions options_;
+  HierarchyPtr hierarchy_;
+  std::vector<RowProjector> projectors_;
+  std::unique_ptr<Levels> levels_;
+  std::uint64_t made_for_ = 0;  // id of the hierarchy
+  int block_size_ = 0;
+};
+
+}  // namespace lope::linalg

@@ -22,6 +22,45 @@ std::vector<std::array<int, corners>> elements(const std::vector<std::int32_t>& 
   return result;
 }
 
+using Cells = std::map<std::array<int, 3>, double>;
+
+// The cells that something fills (kind 1, where kinds are told) and their values.
+Cells full_cells(const geometry::DrawnVolume& volume, const DrawnField& field) {
+  const std::vector<double> values = shown(field);
+  const DrawnField* kind = find_field(volume.fields, "kind");
+  const auto places = elements<3>(volume.cells);
+  Cells cells;
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    if (!kind || kind->values[c] == 1) cells[places[c]] = values[c];
+  }
+  return cells;
+}
+
+// The mean over the cells around a point, with the weight (1 − d²/R²)³, R = 1.6 cells; NaN where there are none.
+double mean_around(const Cells& cells, const Vec3& u, int dimension) {
+  constexpr double radius = 1.6;
+  double weight = 0, sum = 0;
+  std::array<int, 3> from{0, 0, 0}, to{0, 0, 0};
+  for (int a = 0; a < dimension; ++a) {
+    from[static_cast<std::size_t>(a)] = static_cast<int>(std::floor(u[a] - radius));
+    to[static_cast<std::size_t>(a)] = static_cast<int>(std::floor(u[a] + radius));
+  }
+  for (int i = from[0]; i <= to[0]; ++i) {
+    for (int j = from[1]; j <= to[1]; ++j) {
+      for (int k = from[2]; k <= to[2]; ++k) {
+        const auto found = cells.find({i, j, k});
+        if (found == cells.end()) continue;
+        const Vec3 middle(i + 0.5, j + 0.5, dimension == 3 ? k + 0.5 : u[2]);
+        const double t = 1 - (middle - u).squaredNorm() / (radius * radius);
+        if (t <= 0) continue;
+        weight += t * t * t;
+        sum += t * t * t * found->second;
+      }
+    }
+  }
+  return weight > 0 ? sum / weight : std::nan("");
+}
+
 }  // namespace
 
 Expected<RunFrames> RunFrames::open(const fs::path& run_directory) {
@@ -82,10 +121,20 @@ std::vector<double> shown(const DrawnField& field) {
   return shown_values(field.components, std::vector<double>(field.values.begin(), field.values.end()));
 }
 
-std::vector<double> on_vertices(const geometry::DrawnSurface& surface, const std::string& name) {
+std::vector<double> on_vertices(const Drawable& drawable, const std::string& name) {
+  const geometry::DrawnSurface& surface = drawable.surface;
   if (const DrawnField* field = field_or_like(surface.vertex_fields, name)) return shown(*field);
   const DrawnField* field = field_or_like(surface.element_fields, name);
-  if (!field) return {};
+  if (!field) {
+    const geometry::DrawnVolume& volume = drawable.volume;
+    const DrawnField* of_cells = find_field(volume.fields, name);
+    if (!of_cells) return {};
+    const Cells cells = full_cells(volume, *of_cells);
+    std::vector<double> result;
+    for (const Vec3& x : to_vectors(surface.positions))
+      result.push_back(mean_around(cells, (x - volume.origin) / volume.spacing, drawable.dimension));
+    return result;
+  }
   const std::vector<double> values = shown(*field);
   const std::vector<std::int32_t>& corners = surface.tetrahedra.empty() ? surface.triangles : surface.tetrahedra;
   const std::size_t each = surface.tetrahedra.empty() ? 3 : 4;

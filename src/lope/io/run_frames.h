@@ -46,9 +46,9 @@ const geometry::DrawnField* field_or_like(const std::vector<geometry::DrawnField
 // One number in every place (shown_values) of such a field.
 std::vector<double> shown(const geometry::DrawnField& field);
 
-// What pictures show of a field on the vertices of a surface: elements' values are averaged around each vertex. Empty if the
-// surface has none.
-std::vector<double> on_vertices(const geometry::DrawnSurface& surface, const std::string& field);
+// What pictures show of a field on the vertices of the surface: elements' values are averaged around each vertex; a field that
+// only the cells have, over the cells nearby that are not empty. Empty if there is none.
+std::vector<double> on_vertices(const geometry::Drawable& drawable, const std::string& field);
 
 // The same on points: a field of theirs, or of the cell that each is in (NaN in no known cell).
 std::vector<double> on_points(const geometry::Drawable& drawable, const std::string& field);

@@ -148,7 +148,7 @@ Expected<void> Painter::survey_field(const io::RunFrames::Data& data, std::vecto
       if (field->name == name && field->components == 3) legend_ = "|" + name + "|";
     }
     anything = anything || has_surface(drawable) || drawable.points.count() > 0;
-    for (const auto& shown : {io::on_vertices(drawable.surface, name), io::on_points(drawable, name)}) {
+    for (const auto& shown : {io::on_vertices(drawable, name), io::on_points(drawable, name)}) {
       found = found || !shown.empty();
       values.insert(values.end(), shown.begin(), shown.end());
     }
@@ -229,7 +229,7 @@ Expected<void> Painter::add_surface(const Drawable& drawable, std::size_t thing,
   } else if (options_.color_by == "partition") {
     if (!partitions_[thing].values.empty()) surface.field = partitions_[thing];
   } else if (coloured()) {
-    auto field = field_of(drawable.surface.vertices(), triangles.size(), io::on_vertices(drawable.surface, options_.color_by));
+    auto field = field_of(drawable.surface.vertices(), triangles.size(), io::on_vertices(drawable, options_.color_by));
     if (!field) return forward_error(field);
     surface.field = std::move(*field);
   }

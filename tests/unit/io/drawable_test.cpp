@@ -70,8 +70,8 @@ TEST_F(DrawableFrames, ComeBackWhole) {
   EXPECT_EQ(d.surface.positions, changing_part().surface.positions);
   EXPECT_EQ(d.surface.triangles, constant_part().surface.triangles);
   EXPECT_EQ(d.surface.out_of_walls, changing_part().surface.out_of_walls);
-  EXPECT_EQ(on_vertices(d.surface, "speed"), (std::vector<double>{5, 0, 0}));
-  EXPECT_EQ(on_vertices(d.surface, "heat"), (std::vector<double>{300, 300, 300}));
+  EXPECT_EQ(on_vertices(d, "speed"), (std::vector<double>{5, 0, 0}));
+  EXPECT_EQ(on_vertices(d, "heat"), (std::vector<double>{300, 300, 300}));
   EXPECT_EQ(find_field(d.surface.element_fields, "partition")->values, std::vector<float>{3});
   EXPECT_EQ(find_field(d.surface.vertex_fields, "velocity")->unit, "m/s");
   EXPECT_EQ(d.points.radius, 0.1);
@@ -83,7 +83,10 @@ TEST_F(DrawableFrames, ComeBackWhole) {
   ASSERT_EQ(pressure.size(), 2U);
   EXPECT_EQ(pressure[0], 7);
   EXPECT_TRUE(std::isnan(pressure[1]));
-  EXPECT_TRUE(on_vertices(d.surface, "nothing").empty());
+  EXPECT_TRUE(on_vertices(d, "nothing").empty());
+  const std::vector<double> near = on_vertices(d, "pressure");  // no cell is near the triangle
+  ASSERT_EQ(near.size(), 3U);
+  EXPECT_TRUE(std::isnan(near[0]));
 }
 
 TEST_F(DrawableFrames, RefuseWhatDoesNotFitTogether) {

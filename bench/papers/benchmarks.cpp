@@ -25,6 +25,7 @@ constexpr std::array<Benchmark, 16> table = {{
      self_contact},
     {"dot",
      "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
+    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness, --steps frames, --methods)", hot},
     {"lcp",
      "LCP's tables and figures: pressure with separating walls (--only "
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"

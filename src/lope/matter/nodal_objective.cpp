@@ -183,6 +183,27 @@ void NodalObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) 
 }
 
 template <int d>
+void NodalObjective<d>::add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const {
+  add_potential_hessian_diagonal(kind, 1, blocks);
+  const double lagged = stiffness_damping_ > 0 ? setup_.damping * stiffness_damping_ : 0;
+  for (std::size_t i = 0; i < masses_.size(); ++i) {
+    double* block = blocks + i * d * d;
+    if (lagged > 0) {
+      const double* from = lagged_stiffness_->block(pattern_->diagonal(static_cast<int>(i)));
+      for (std::ptrdiff_t k = 0; k < d * d; ++k) block[k] += lagged * from[k];
+    }
+    for (std::ptrdiff_t k = 0; k < d; ++k) block[k * (d + 1)] += diagonal_weight() * masses_[i];
+  }
+}
+
+template <int d>
+void NodalObjective<d>::add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const {
+  linalg::BlockMatrix whole(pattern_, d);
+  add_potential_hessian(kind, scale, whole.values().data());
+  add_diagonal(whole, blocks);
+}
+
+template <int d>
 const linalg::BlockMatrix& NodalObjective<d>::hessian(optimize::HessianKind kind) {
   if (!hessian_) hessian_.emplace(pattern_, d);
   hessian_->set_zero();
@@ -247,6 +268,20 @@ void NodalObjective<d>::potential_gradient(std::span<double> g) const {
 
 template class NodalObjective<2>;
 template class NodalObjective<3>;
+
+void add_diagonal(const linalg::BlockMatrix& matrix, double* blocks) {
+  const std::ptrdiff_t b2 = matrix.block_size() * matrix.block_size();
+  for (int i = 0; i < matrix.pattern().rows(); ++i) {
+    const double* from = matrix.block(matrix.pattern().diagonal(i));
+    for (std::ptrdiff_t k = 0; k < b2; ++k) blocks[i * b2 + k] += from[k];
+  }
+}
+
+void StepObjective::add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const {
+  linalg::BlockMatrix whole(pattern(), dimension());
+  add_hessian(kind, whole.values().data());
+  add_diagonal(whole, blocks);
+}
 
 double largest_diagonal(const linalg::BlockMatrix& matrix) {
   double largest = 0;

@@ -30,6 +30,7 @@ class NodalObjective : public StepObjective {
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
   void add_hessian(optimize::HessianKind kind, double* blocks) const override;
+  void add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   // Mass and Laplacian; stiffness damping enters with the weights of the Laplacian. Renewed when the inertia, the damping or
@@ -54,6 +55,8 @@ class NodalObjective : public StepObjective {
   virtual void move_potential(std::span<const double> x) = 0;
   virtual void add_potential_gradient(std::span<double> g) const = 0;
   virtual void add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const = 0;
+  // Its diagonal blocks alone, one after another. By default they are taken out of the whole.
+  virtual void add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const;
   virtual void add_potential_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                                            std::span<double> y) const = 0;
   // The size of what is added up in Φ, joules.

@@ -18,6 +18,8 @@ constexpr std::array<MethodInfo, 18> table = {{
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
      "projected Newton, block-Jacobi conjugate gradients; little memory", true},
+    {Method::NewtonPcgMatrixFree, "newton-pcg-mf", "inexact PN",
+     "newton-pcg without a matrix: products come from the energy itself; the least memory", true},
     {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search", true},
     {Method::Gast15Printed, "gast15-printed", "OPT §3",
      "gast15 with the paper's constants and no preconditioner, for comparison", true},
@@ -56,6 +58,13 @@ std::unique_ptr<Minimizer> newton_pcg() {
   options.solver = LinearSolver::Iterative;
   options.inverse = {.kind = InverseKind::BlockJacobi};
   options.renew_always = true;  // block Jacobi costs nothing
+  return std::make_unique<ProjectedNewton>(options);
+}
+
+std::unique_ptr<Minimizer> newton_pcg_matrix_free() {
+  ProjectedNewtonOptions options;
+  options.solver = LinearSolver::Iterative;
+  options.matrix_free = true;
   return std::make_unique<ProjectedNewton>(options);
 }
 
@@ -100,6 +109,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<ProjectedNewton>(newton_options());
     case Method::NewtonPcg:
       return newton_pcg();
+    case Method::NewtonPcgMatrixFree:
+      return newton_pcg_matrix_free();
     case Method::Gast15:
       return std::make_unique<Gast15>();
     case Method::Gast15Printed:

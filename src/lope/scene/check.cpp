@@ -1,6 +1,7 @@
 #include <lope/base/memory.h>
 #include <lope/scene/checking.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/tangles.h>
 
 #include <algorithm>
 #include <array>
@@ -42,6 +43,7 @@ class Checker {
     times();
     for (const Kind* kind : kinds()) kind->check(checking_);
     obstacles();
+    tangles();
     report_.memory.voxels = voxels();
     report_.disk = static_cast<double>(report_.frames) * report_.frame + report_.checkpoint;
     room();
@@ -65,6 +67,11 @@ class Checker {
     }
   }
 
+  // Barriers keep apart what starts apart.
+  void tangles() {
+    for (const Tangle& tangle : find_tangles(model_)) checking_.fail("{}", describe(tangle));
+  }
+
   void obstacles() {
     const auto touching_bodies = each<matter::NodalBody>(model_.bodies);
     if (!touching_bodies.empty()) {
@@ -75,7 +82,7 @@ class Checker {
         model_.obstacles.begin(), model_.obstacles.end(),
         [](const step::Obstacle& obstacle) { return obstacle.contact == step::ContactKind::Constraint; });
     const optimize::MethodInfo& method = optimize::info(model_.solver.method);
-    if (constrained && !method.honours_projection) {
+    if (constrained && !touching_bodies.empty() && !method.honours_projection) {
       checking_.fail(
           "solver.method = \"{}\" cannot keep bodies out of obstacles; say contact = \"penalty\" in every "
           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",

@@ -36,7 +36,7 @@ std::string method_name(const testing::TestParamInfo<Method>& info) {
 
 class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
                                          Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::DotPrinted, Method::LbfgsSchwarz, Method::LbfgsCg,
                                          Method::LbfgsJacobi, Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot, Method::Nfmg),
                          method_name);
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
 // start for ever.
 class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
-                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
                                          Method::LbfgsPd, Method::Dot, Method::LbfgsSchwarz, Method::LbfgsCg, Method::LbfgsJacobi,
                                          Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot, Method::Nfmg),
                          method_name);

@@ -240,6 +240,37 @@ void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, d
 }
 
 template <int d>
+void ElasticElements<d>::add_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const {
+  if (diagonal_slots_.empty()) {
+    diagonal_slots_.resize(slots_.size());
+    for (std::size_t c = 0; c < clusters_.size(); ++c) {
+      const int unread = node_count_ + static_cast<int>(c);
+      for (int batch = clusters_[c].begin; batch < clusters_[c].end; ++batch) {
+        for (int a = 0; a <= d; ++a) {
+          for (int b = 0; b <= d; ++b) {
+            elastic::IndexRow& row = diagonal_slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)];
+            if (a == b) {
+              row = nodes_[index(std::int64_t{batch} * (d + 1) + a)];
+            } else {
+              std::fill(std::begin(row.lane), std::end(row.lane), unread);
+            }
+          }
+        }
+      }
+    }
+    diagonal_work_.resize((index(node_count_) + clusters_.size()) * d * d);
+  }
+  std::fill(diagonal_work_.begin(), diagonal_work_.end(), 0.0);
+  with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
+    elastic::Batches diagonal = data;
+    diagonal.slots = diagonal_slots_.data();
+    kernels_.hessian(diagonal, c.begin, c.end, scale, diagonal_work_.data());
+  });
+  const std::size_t count = index(node_count_) * d * d;
+  for (std::size_t k = 0; k < count; ++k) blocks[k] += diagonal_work_[k];
+}
+
+template <int d>
 void ElasticElements<d>::add_hessian_times(optimize::HessianKind kind, double scale,
                                            std::span<const double> p, std::span<double> y) const {
   assert(p.size() == index(node_count_) * d && y.size() == p.size());

@@ -57,6 +57,8 @@ class ElasticElements {
   void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const;
   // The same into blocks that lie in the order of pattern(), as part of a larger matrix.
   void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
+  // Its diagonal blocks alone, one per node, without a matrix.
+  void add_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const;
   // y += scale·∂²Φ/∂x²·p, without a matrix.
   void add_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                          std::span<double> y) const;
@@ -136,6 +138,10 @@ class ElasticElements {
   std::vector<material::Density> density_;
   std::vector<int> filled_;
   std::vector<elastic::IndexRow> nodes_, slots_;
+  // For diagonal blocks alone: the node, or, off the diagonal, a place of the cluster's own behind the nodes that nothing reads.
+  // Made when first asked for.
+  mutable std::vector<elastic::IndexRow> diagonal_slots_;
+  mutable std::vector<double> diagonal_work_;
   std::vector<elastic::Row> rest_, state_;
   enum class TangentState { Stale, Raw, Projected };
   mutable std::vector<elastic::Row> tangent_;

@@ -35,6 +35,9 @@ class SolidObjective final : public NodalObjective<d>, private optimize::SplitOb
   void add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const override {
     elements_.add_hessian(kind, scale, blocks);
   }
+  void add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const override {
+    elements_.add_hessian_diagonal(kind, scale, blocks);
+  }
   void add_potential_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                                    std::span<double> y) const override {
     elements_.add_hessian_times(kind, scale, p, y);

@@ -1,6 +1,7 @@
 // The kinds of matter: one line each.
 #include <lope/scene/kinds/cloth.h>
 #include <lope/scene/kinds/liquid.h>
+#include <lope/scene/kinds/mpm.h>
 #include <lope/scene/kinds/solid.h>
 #include <lope/scene/validate.h>
 
@@ -14,6 +15,7 @@ std::vector<const Kind*>& registered() {
       &solid_kind(),
       &cloth_kind(),
       &liquid_kind(),
+      &mpm_kind(),
   };
   return all;
 }

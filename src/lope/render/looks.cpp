@@ -1,28 +1,33 @@
-#include "liquid_pictures.h"
+#include <lope/render/looks.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 #include <Eigen/Geometry>
 
-namespace lope::program {
+namespace lope::render {
 
-render::Clear clear_liquid(const Vec3& color) {
-  render::Clear clear;
-  // Water is clear: the given colour is that of three and a half times the radius of the scene.
-  const auto channel = [&](int k) {
-    return std::pow(std::clamp(render::srgb_decode(static_cast<float>(color[k])), 0.001f, 0.999f), 1 / 3.5f);
-  };
-  clear.tint = {channel(0), channel(1), channel(2)};
-  return clear;
+Colour to_colour(const Vec3& srgb) {
+  return {srgb_decode(static_cast<float>(srgb[0])), srgb_decode(static_cast<float>(srgb[1])),
+          srgb_decode(static_cast<float>(srgb[2]))};
 }
 
-render::Clear clear_glass() {
-  render::Clear clear;
-  clear.kind = render::Clear::Kind::Glass;
-  clear.index = 1.5;
-  clear.tint = {0.965f, 0.985f, 0.98f};
+std::optional<Clear> clear_look(const std::string& material, const Vec3& color) {
+  Clear clear;
+  if (material == "glass") {
+    clear.kind = Clear::Kind::Glass;
+    clear.index = 1.5;
+    clear.tint = {0.965f, 0.985f, 0.98f};
+    return clear;
+  }
+  if (material != "water") return std::nullopt;
+  // Water is clear: the given colour is that of three and a half times the radius of the scene.
+  const auto channel = [&](int k) {
+    return std::pow(std::clamp(srgb_decode(static_cast<float>(color[k])), 0.001f, 0.999f), 1 / 3.5f);
+  };
+  clear.tint = {channel(0), channel(1), channel(2)};
   return clear;
 }
 
@@ -34,7 +39,7 @@ Vec3 normal_of(const std::vector<Vec3>& positions, const geometry::Triangle& t) 
 }
 
 // A prism with six sides between two points.
-void add_rod(const Vec3& from, const Vec3& to, double radius, render::Surface& rods) {
+void add_rod(const Vec3& from, const Vec3& to, double radius, Surface& rods) {
   const Vec3 along = (to - from).normalized(), side = along.unitOrthogonal(), other = along.cross(side);
   const int first = static_cast<int>(rods.positions.size());
   for (int k = 0; k < 6; ++k) {
@@ -55,7 +60,7 @@ void add_rod(const Vec3& from, const Vec3& to, double radius, render::Surface& r
 
 }  // namespace
 
-render::Surface edge_rods(const std::vector<Vec3>& positions, const std::vector<geometry::Triangle>& triangles,
+Surface edge_rods(const std::vector<Vec3>& positions, const std::vector<geometry::Triangle>& triangles,
                           double radius) {
   // Vertices may be repeated along edges: they are told apart by their places.
   std::map<std::array<double, 3>, int> number;
@@ -76,53 +81,13 @@ render::Surface edge_rods(const std::vector<Vec3>& positions, const std::vector<
     }
   }
   constexpr double sharp = 0.75;  // cosine of the angle between the faces
-  render::Surface rods;
+  Surface rods;
   for (const auto& [edge, faces] : normals) {
     if (faces.size() == 2 && faces[0].dot(faces[1]) > sharp) continue;
     add_rod(places[static_cast<std::size_t>(edge.first)], places[static_cast<std::size_t>(edge.second)], radius, rods);
   }
-  rods.colour = render::srgb(0x9FB3B5);
+  rods.colour = srgb(0x9FB3B5);
   return rods;
 }
 
-std::vector<double> particle_values(const FrameBody& body, const BodyFrame& frame, const std::string& field) {
-  if (field != "pressure" || frame.cells.index.empty()) return vertex_values(body, frame, field);
-  std::map<std::array<int, 3>, float> pressure;
-  for (std::size_t c = 0; c < frame.cells.index.size(); ++c) pressure[frame.cells.index[c]] = frame.cells.pressure[c];
-  std::vector<double> values;
-  values.reserve(frame.positions.size());
-  for (const Vec3& x : frame.positions) {
-    const Vec3 u = (x - body.origin) / body.spacing;
-    std::array<int, 3> cell{0, 0, 0};
-    for (int k = 0; k < body.dimension; ++k) cell[static_cast<std::size_t>(k)] = static_cast<int>(std::floor(u[k]));
-    const auto found = pressure.find(cell);
-    values.push_back(found == pressure.end() ? std::nan("") : static_cast<double>(found->second));
-  }
-  return values;
-}
-
-render::LiquidPlot liquid_plot(const FrameBody& body, const BodyFrame& frame, const std::string& color_by,
-                               std::vector<geometry::PlacedSolid> solids, const geometry::Bounds& region) {
-  render::LiquidPlot plot;
-  plot.region = region;
-  plot.spacing = body.spacing;
-  plot.origin = body.origin;
-  plot.solids = std::move(solids);
-  for (std::size_t c = 0; c < frame.cells.index.size(); ++c) {
-    plot.cells.push_back({frame.cells.index[c][0], frame.cells.index[c][1]});
-    plot.kinds.push_back(static_cast<render::LiquidPlot::Kind>(std::min<int>(frame.cells.kind[c], 2)));
-    plot.separating.push_back(frame.cells.separating[c] != 0);
-  }
-  plot.level_set = frame.cells.level_set;
-  if (color_by == "pressure") {
-    plot.values = frame.cells.pressure;
-    return plot;
-  }
-  plot.particles = frame.positions;
-  if (color_by == "body") return plot;
-  const auto values = vertex_values(body, frame, color_by);
-  plot.particle_values.assign(values.begin(), values.end());
-  return plot;
-}
-
-}  // namespace lope::program
+}  // namespace lope::render

@@ -20,8 +20,9 @@ ClothMatter::ClothMatter(const ClothBody& body, const World& world)
       cloth_(body) {}
 
 void ClothMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& drawable) const {
-  for (const geometry::Triangle& t : cloth_.sheet.triangles)
-    drawable.surface.triangles.insert(drawable.surface.triangles.end(), t.begin(), t.end());
+  std::vector<std::int32_t>& corners = drawable.surface.triangles;
+  corners.reserve(3 * cloth_.sheet.triangles.size());
+  for (const geometry::Triangle& t : cloth_.sheet.triangles) corners.insert(corners.end(), t.begin(), t.end());
 }
 
 }  // namespace lope::matter

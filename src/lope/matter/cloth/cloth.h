@@ -25,6 +25,7 @@ class ClothBody final : public NodalBody {
 class ClothMatter final : public NodalMatter {
  public:
   ClothMatter(const ClothBody& body, const World& world);
+  // Triangles.
   void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
 
  private:

@@ -96,6 +96,17 @@ TEST(ClothScene, WhatMakesNoSenseIsRefused) {
   refused("[[body]]\nkind = \"cloth\"\nshape = { disc = { radius = 100 } }\nedge = \"0.1 mm\"\n", "too many");
 }
 
+TEST(ClothScene, MeetsItselfAndOthersByBarriersOnly) {
+  const std::string other = "[[body]]\nname = \"other\"\nkind = \"cloth\"\nshape = { disc = { radius = 0.2, center = [0, 0, 1] } }\nedge = 0.05\n";
+  EXPECT_FALSE(cloth(model_of(square + other)).contact_body().mesh);
+  const step::Model model = model_of(square + "self_contact = true\nthickness = \"1 mm\"\n" + other + "[contact]\nmodel = \"barrier\"\n");
+  const matter::SelfContactBody body = cloth(model).contact_body();
+  ASSERT_TRUE(body.mesh);
+  EXPECT_EQ(body.mesh->triangles.size(), cloth(model).sheet.triangles.size());
+  EXPECT_TRUE(body.with_itself);
+  EXPECT_DOUBLE_EQ(body.thickness, 1e-3);
+}
+
 class ObjFile : public ::testing::Test {
  protected:
   std::string write(const std::string& text) {

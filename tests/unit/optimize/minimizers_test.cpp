@@ -67,7 +67,7 @@ TEST(NonlinearMultigrid, FindsTheMinimumWithAllItsChoices) {
                                 Choice::Residual::Never}) {
       for (const bool other : {false, true}) {
         SpringChain chain(nodes, 100, 1);
-        auto x = near_minimum(1);
+        auto x = near_minimum(0.2);
         MinimizerOptions options;
         options.stopping.tolerance = 1e-6;
         options.max_iterations = 3000;

@@ -39,6 +39,8 @@ constexpr std::array<Benchmark, 16> table = {{
      "does auto choose well? generated shapes against the other methods (--only SHAPE,…, --size most vertices, --steps, "
      "--methods, --mesh FILE)",
      automatic_choice},
+    {"cloth", "CLOTH's comparisons on a cloth upon a sphere (--only methods,choices,scaling, --size vertices, --steps before, --methods)",
+     cloth},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
 }};

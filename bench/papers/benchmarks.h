@@ -50,6 +50,7 @@ Expected<void> hot(const BenchOptions& options);                // HOT's scenes 
 Expected<void> pressure_solvers(const BenchOptions& options);   // the tables and figures of LCP
 Expected<void> validation(const BenchOptions& options);         // whole runs against theory
 Expected<void> automatic_choice(const BenchOptions& options);   // what `auto` chooses, against the other methods
+Expected<void> cloth(const BenchOptions& options);              // the tables and figures of CLOTH
 Expected<void> solver_options(const BenchOptions& options);     // subdomains, coarse space and other options, one by one
 
 }  // namespace lope::bench

@@ -377,34 +377,43 @@ std::vector<Check> impacts(bool quick) {
 }
 
 // √(height of the rebound / height of the fall) of a rubber ball.
+// A rubber ball that falls 1 m, steps with impacts divided into parts (0: not). From 0 to 1 is what steps as long as the contact
+// can promise; short ones of second order come near 0.95.
+Check bounce(step::Scheme scheme, double h, double impact_step) {
+  step::Model model;
+  model.step = h;
+  model.impact_step = impact_step;
+  model.scheme = scheme;
+  model.dissipation = 0.2;
+  model.bodies = {
+      elastic_body(geometry::tetrahedralize(geometry::Sphere{Vec3(0, 1.1, 0), 0.1}, 0.04, {}).value(), 3, 1e6, 0.4)};
+  model.obstacles = {plane(0)};
+  Run run(model);
+  double lowest = 10, highest_after = 0;
+  run.steps(1.1, [&](const step::StepReport&) {
+    const double y = run.center()[1];
+    if (y < lowest) lowest = highest_after = y;
+    highest_after = std::max(highest_after, y);
+  });
+  const double restitution = std::sqrt(std::max(0.0, highest_after - 0.1));
+  const bool fine = scheme == step::Scheme::Trapezoid && (h < 0.01 || impact_step > 0);
+  const std::string parts = impact_step > 0 ? fmt::format(", impacts in parts of {}", seconds(impact_step)) : "";
+  return {"restitution of a rubber ball that falls 1 m",
+          fmt::format("{}, h = {}{}", name_of(scheme), seconds(h), parts),
+          "",
+          restitution,
+          fine ? 0.95 : 0.5,
+          1,
+          fine ? 0.15 : 0.5,
+          run.unconverged};
+}
+
 std::vector<Check> bounces(bool quick) {
   std::vector<Check> result;
   for (const step::Scheme scheme : schemes) {
-    for (const double h : quick ? std::vector{1.0 / 240} : std::vector{1.0 / 24, 1.0 / 60, 1.0 / 240, 1e-3}) {
-      step::Model model;
-      model.step = h;
-      model.scheme = scheme;
-      model.dissipation = 0.2;
-      model.bodies = {elastic_body(geometry::tetrahedralize(geometry::Sphere{Vec3(0, 1.1, 0), 0.1}, 0.04, {}).value(), 3,
-                                   1e6, 0.4)};
-      model.obstacles = {plane(0)};
-      Run run(model);
-      double lowest = 10, highest_after = 0;
-      run.steps(1.1, [&](const step::StepReport&) {
-        const double y = run.center()[1];
-        if (y < lowest) {
-          lowest = y;
-          highest_after = y;
-        }
-        highest_after = std::max(highest_after, y);
-      });
-      const double restitution = std::sqrt(std::max(0.0, highest_after - 0.1));
-      // From 0 to 1 is what steps as long as the contact can promise, short ones of second order come near 0.95.
-      const bool fine = scheme == step::Scheme::Trapezoid && h < 0.01;
-      result.push_back({"restitution of a rubber ball that falls 1 m",
-                        fmt::format("{}, h = {}", name_of(scheme), seconds(h)), "", restitution, fine ? 0.95 : 0.5, 1,
-                        fine ? 0.15 : 0.5, run.unconverged});
-    }
+    for (const double h : quick ? std::vector{1.0 / 240} : std::vector{1.0 / 24, 1.0 / 60, 1.0 / 240, 1e-3})
+      result.push_back(bounce(scheme, h, 0));
+    result.push_back(bounce(scheme, 1.0 / 24, 1e-3));
   }
   return result;
 }
@@ -513,7 +522,7 @@ const std::vector<CheckGroup>& check_groups() {
       {"creep", "what should stick stays where it is", creeps},
       {"impact", "energy never grows", impacts},
       {"bounce",
-       "never more than 1; about 0.95 for the trapezoid below 10 ms. Longer steps, and backward Euler, lose the bounce", bounces},
+       "never more than 1; about 0.95 for the trapezoid below 10 ms, or with impacts in parts. Longer steps, and backward Euler, lose the bounce", bounces},
       {"spin", "what the scheme leaves of the energy of a bar that turns and stretches evenly; never more than at the start", spins},
       {"pendulum", "T = 2 pi sqrt(I / (m g d))", pendulums},
   };

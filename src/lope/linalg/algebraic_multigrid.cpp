@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/algebraic_multigrid.h>
+#include <lope/linalg/multigrid_cycle.h>
 
 #include <algorithm>
 
@@ -194,26 +195,42 @@ void AlgebraicMultigrid::prolongate(std::size_t l, Vector x, bool add) {
   });
 }
 
+struct AlgebraicMultigrid::Levels {
+  AlgebraicMultigrid& my;
+
+  int level_count() const { return my.levels(); }
+  void smooth_before(int l) {
+    Level& level = my.levels_[index(l)];
+    fill(level.x, 0);
+    for (int s = 0; s < my.options_.sweeps; ++s) level.smoother.sweep(level.f, level.x, Direction::Forward);
+  }
+  void restrict_residual(int l) {
+    my.restrict_residual(index(l), my.levels_[index(l)].x, my.levels_[index(l)].f);
+  }
+  void prolong_correction(int l) { my.prolongate(index(l), my.levels_[index(l)].x, true); }
+  void smooth_after(int l) {
+    Level& level = my.levels_[index(l)];
+    for (int s = 0; s < my.options_.sweeps; ++s) level.smoother.sweep(level.f, level.x, Direction::Backward);
+  }
+  void solve_coarsest() {
+    Level& level = my.levels_.back();
+    const std::vector<int>& alive = my.coarsest_alive_;
+    fill(level.x, 0);
+    if (alive.empty()) return;
+    for (std::size_t k = 0; k < alive.size(); ++k) {
+      my.coarsest_x_[static_cast<Eigen::Index>(k)] = level.f[index(alive[k])];
+    }
+    my.coarsest_.solveInPlace(my.coarsest_x_);
+    for (std::size_t k = 0; k < alive.size(); ++k) {
+      level.x[index(alive[k])] = my.coarsest_x_[static_cast<Eigen::Index>(k)];
+    }
+  }
+};
+
 // levels_[l].x ≈ A⁻¹ levels_[l].f.
 void AlgebraicMultigrid::cycle(std::size_t l) {
-  Level& level = levels_[l];
-  fill(level.x, 0);
-  if (l + 1 == levels_.size()) {
-    if (coarsest_alive_.empty()) return;
-    for (std::size_t k = 0; k < coarsest_alive_.size(); ++k) {
-      coarsest_x_[static_cast<Eigen::Index>(k)] = level.f[index(coarsest_alive_[k])];
-    }
-    coarsest_.solveInPlace(coarsest_x_);
-    for (std::size_t k = 0; k < coarsest_alive_.size(); ++k) {
-      level.x[index(coarsest_alive_[k])] = coarsest_x_[static_cast<Eigen::Index>(k)];
-    }
-    return;
-  }
-  for (int s = 0; s < options_.sweeps; ++s) level.smoother.sweep(level.f, level.x, Direction::Forward);
-  restrict_residual(l, level.x, level.f);
-  cycle(l + 1);
-  prolongate(l, level.x, true);
-  for (int s = 0; s < options_.sweeps; ++s) level.smoother.sweep(level.f, level.x, Direction::Backward);
+  Levels levels{*this};
+  v_cycle(levels, static_cast<int>(l));
 }
 
 void AlgebraicMultigrid::apply(ConstVector r, Vector z) {

@@ -62,6 +62,7 @@ class AlgebraicMultigrid final : public MaskedInverse {
     std::vector<std::uint8_t> is_changed;
   };
 
+  struct Levels;  // for the V-cycle (multigrid_cycle.h)
   void cycle(std::size_t level);
   void restrict_residual(std::size_t level, ConstVector x, ConstVector f);
   void prolongate(std::size_t level, Vector x, bool add);

@@ -17,16 +17,16 @@ struct Incidence {
   std::vector<std::int64_t> group;
 };
 
-Incidence incidence(int rows, std::span<const int> groups, int group_size) {
+Incidence incidence(int rows, const BlockPattern::Groups& list) {
   Incidence result;
   result.start.assign(static_cast<std::size_t>(rows) + 1, 0);
-  for (const int row : groups) ++result.start[static_cast<std::size_t>(row) + 1];
+  for (const int row : list.members) ++result.start[static_cast<std::size_t>(row) + 1];
   for (std::size_t i = 0; i + 1 < result.start.size(); ++i) result.start[i + 1] += result.start[i];
-  result.group.resize(groups.size());
+  result.group.resize(list.members.size());
   std::vector<std::int64_t> next(result.start.begin(), result.start.end() - 1);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    result.group[static_cast<std::size_t>(next[static_cast<std::size_t>(groups[i])]++)] =
-        static_cast<std::int64_t>(i) / group_size;
+  for (std::size_t i = 0; i < list.members.size(); ++i) {
+    result.group[static_cast<std::size_t>(next[static_cast<std::size_t>(list.members[i])]++)] =
+        static_cast<std::int64_t>(i) / list.group_size;
   }
   return result;
 }
@@ -77,15 +77,28 @@ BlockPattern::BlockPattern() : id_(new_identity()) {}
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::span<const int> groups,
                                                               int group_size) {
-  const Incidence touching = incidence(rows, groups, group_size);
+  const Groups list{groups, group_size};
+  return from_groups(rows, std::span(&list, 1));
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::diagonal_only(int rows) {
+  return from_groups(rows, std::span<const Groups>());
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::from_groups(int rows, std::span<const Groups> lists) {
+  std::vector<Incidence> touching;
+  for (const Groups& list : lists) touching.push_back(incidence(rows, list));
   const auto n = static_cast<std::size_t>(rows);
 
   // The columns of one row, sorted and unique, in `columns`.
   const auto collect = [&](std::size_t row, std::vector<int>& columns) {
     columns.assign(1, static_cast<int>(row));
-    for (std::int64_t k = touching.start[row]; k < touching.start[row + 1]; ++k) {
-      const int* member = groups.data() + touching.group[static_cast<std::size_t>(k)] * group_size;
-      columns.insert(columns.end(), member, member + group_size);
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+      for (std::int64_t k = touching[l].start[row]; k < touching[l].start[row + 1]; ++k) {
+        const int* member =
+            lists[l].members.data() + touching[l].group[static_cast<std::size_t>(k)] * lists[l].group_size;
+        columns.insert(columns.end(), member, member + lists[l].group_size);
+      }
     }
     std::sort(columns.begin(), columns.end());
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
@@ -125,6 +138,22 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_rows(std::span<const std:
     pattern->column_.insert(pattern->column_.end(), rows[row].begin(), rows[row].end());
     pattern->row_start_.push_back(static_cast<std::int64_t>(pattern->column_.size()));
   }
+  return pattern;
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::from_compressed(std::vector<std::int64_t> row_start,
+                                                                  std::vector<int> column) {
+  auto pattern = std::shared_ptr<BlockPattern>(new BlockPattern);
+  pattern->row_start_ = std::move(row_start);
+  pattern->column_ = std::move(column);
+  pattern->diagonal_.resize(pattern->row_start_.size() - 1);
+  parallel_for(pattern->diagonal_.size(), row_grain, [&](std::size_t row) {
+    const auto first = pattern->column_.begin() + pattern->row_start_[row];
+    const auto last = pattern->column_.begin() + pattern->row_start_[row + 1];
+    const auto at = std::lower_bound(first, last, static_cast<int>(row));
+    assert(at != last && *at == static_cast<int>(row));
+    pattern->diagonal_[row] = at - pattern->column_.begin();
+  });
   return pattern;
 }
 
@@ -197,7 +226,15 @@ void BlockMatrix::add(double scale, const BlockMatrix& other) {
   parallel_for(values_.size(), value_grain, [&](std::size_t i) { values_[i] += scale * other.values_[i]; });
 }
 
-void BlockMatrix::multiply(std::span<const double> x, std::span<double> y) const {
+void BlockMatrix::diagonal_blocks(Vector blocks) const {
+  const auto b2 = static_cast<std::size_t>(block_size_ * block_size_);
+  assert(blocks.size() == static_cast<std::size_t>(pattern_->rows()) * b2);
+  parallel_for(static_cast<std::size_t>(pattern_->rows()), 8 * row_grain, [&](std::size_t row) {
+    std::copy_n(block(pattern_->diagonal(static_cast<int>(row))), b2, blocks.data() + row * b2);
+  });
+}
+
+void BlockMatrix::multiply(ConstVector x, Vector y) const {
   assert(x.size() == size() && y.size() == size());
   parallel_chunks(static_cast<std::size_t>(pattern_->rows()), row_grain,
                   [&](std::size_t begin, std::size_t end) {

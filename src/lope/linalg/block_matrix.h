@@ -5,6 +5,8 @@
 // scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 1, 2 or 3.
 #pragma once
 
+#include <lope/linalg/operator.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -19,12 +21,24 @@ class BlockPattern {
   // Rows that appear together in a group are coupled: `groups` holds consecutive groups of `group_size` rows.
   static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const int> groups,
                                                          int group_size);
+  // The same for groups of several sizes (triangles and hinges, say): rows are coupled that appear together in a group of any
+  // of the lists.
+  struct Groups {
+    std::span<const int> members;  // consecutive groups
+    int group_size = 0;
+  };
+  static std::shared_ptr<const BlockPattern> from_groups(int rows, std::span<const Groups> lists);
+  // No couplings at all.
+  static std::shared_ptr<const BlockPattern> diagonal_only(int rows);
   // The patterns as diagonal parts of one: rows, columns and slots of each follow those of the one before.
   static std::shared_ptr<const BlockPattern> concatenate(
       std::span<const std::shared_ptr<const BlockPattern>> parts);
 
   // rows[i]: the columns of row i, ascending, i itself among them; symmetric.
   static std::shared_ptr<const BlockPattern> from_rows(std::span<const std::vector<int>> rows);
+  // The same as compressed rows: row i has the columns [row_start[i], row_start[i + 1]).
+  static std::shared_ptr<const BlockPattern> from_compressed(std::vector<std::int64_t> row_start,
+                                                             std::vector<int> column);
   // The pattern of diag(A_1, A_2, …), A_j the principal submatrix of this pattern on the rows sets[j] (ascending), and
   // for each of its blocks the slot of this pattern that it is a copy of.
   struct DirectSum {
@@ -63,13 +77,13 @@ struct Coupling {
 // make_identity; preconditioners and factorisations do not see them, so these stay valid approximate inverses
 // whose symbolic work survives. What belongs on the pattern (diagonal blocks above all) should be added
 // there.
-class BlockMatrix {
+class BlockMatrix final : public Operator {
  public:
   BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size);
 
   const BlockPattern& pattern() const { return *pattern_; }
-  int block_size() const { return block_size_; }
-  std::size_t size() const {
+  int block_size() const override { return block_size_; }
+  std::size_t size() const override {
     return static_cast<std::size_t>(pattern_->rows()) * static_cast<std::size_t>(block_size_);
   }
   double* block(std::int64_t slot) { return values_.data() + slot * block_size_ * block_size_; }
@@ -81,8 +95,8 @@ class BlockMatrix {
   void set_zero();
   // this += scale · other (same pattern; `other` has no couplings: asserted).
   void add(double scale, const BlockMatrix& other);
-  // y = A x.
-  void multiply(std::span<const double> x, std::span<double> y) const;
+  void multiply(ConstVector x, Vector y) const override;
+  void diagonal_blocks(Vector blocks) const override;
   // Rows and columns of the marked block rows become those of the identity times `diagonal`.
   void make_identity(std::span<const std::uint8_t> marked_rows, double diagonal);
 

@@ -99,68 +99,70 @@ void GalerkinProduct::transpose() {
   }
 }
 
-// Of rows that have entries in P; the others are not needed.
-void GalerkinProduct::find_product_columns(const BlockPattern& fine) {
-  const Prolongation& p = *prolongation_;
-  const auto rows = index(fine.rows());
-  const std::size_t chunks = (rows + product_grain - 1) / product_grain;
+// Compressed rows, of which collect(row, seen_by, list) appends the columns in any order, each once: a column is new to the
+// row where seen_by[column] is not the row. Chunk by chunk, in parallel.
+template <class Collect>
+void GalerkinProduct::compress(std::size_t rows, std::size_t grain, std::vector<std::int64_t>& start,
+                               std::vector<int>& column, const Collect& collect) {
+  const std::size_t chunks = (rows + grain - 1) / grain;
   std::vector<std::vector<int>> columns(chunks);
-  product_start_.assign(rows + 1, 0);
-  for (std::vector<int>& place : scratch_) std::fill(place.begin(), place.end(), -1);
-  for_chunks(rows, product_grain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    std::vector<int>& list = columns[begin / product_grain];
-    std::vector<int>& seen_by = scratch(worker);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (p.start[i] == p.start[i + 1]) continue;
+  start.assign(rows + 1, 0);
+  for (std::vector<int>& seen_by : scratch_) std::fill(seen_by.begin(), seen_by.end(), -1);
+  for_chunks(rows, grain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    std::vector<int>& list = columns[begin / grain];
+    for (std::size_t row = begin; row < end; ++row) {
       const auto first = static_cast<std::ptrdiff_t>(list.size());
-      for (std::int64_t slot = fine.row_start()[i]; slot < fine.row_start()[i + 1]; ++slot) {
-        const auto j = index(fine.column()[index(slot)]);
-        for (int k = p.start[j]; k < p.start[j + 1]; ++k) {
-          const int column = p.column[index(k)];
-          if (seen_by[index(column)] == static_cast<int>(i)) continue;
-          seen_by[index(column)] = static_cast<int>(i);
-          list.push_back(column);
-        }
-      }
+      collect(row, scratch_[worker], list);
       std::sort(list.begin() + first, list.end());
-      product_start_[i + 1] = static_cast<std::int64_t>(list.size()) - first;
+      start[row + 1] = static_cast<std::int64_t>(list.size()) - first;
     }
   });
-  for (std::size_t i = 0; i < rows; ++i) product_start_[i + 1] += product_start_[i];
-  product_column_.resize(index(product_start_[rows]));
+  for (std::size_t row = 0; row < rows; ++row) start[row + 1] += start[row];
+  column.resize(index(start[rows]));
   parallel_for(chunks, 1, [&](std::size_t c) {
-    std::copy(columns[c].begin(), columns[c].end(), product_column_.begin() + product_start_[c * product_grain]);
+    std::copy(columns[c].begin(), columns[c].end(), column.begin() + start[c * grain]);
   });
 }
 
 void GalerkinProduct::prepare(const BlockMatrix& fine) {
   assert(prolongation_->rows() == fine.pattern().rows());
+  const Prolongation& p = *prolongation_;
+  const BlockPattern& pattern = fine.pattern();
   block_size_ = fine.block_size();
   transpose();
-  find_product_columns(fine.pattern());
+  // Of rows that have entries in P; the others are not needed.
+  compress(index(pattern.rows()), product_grain, product_start_, product_column_,
+           [&](std::size_t i, std::vector<int>& seen_by, std::vector<int>& list) {
+             if (p.start[i] == p.start[i + 1]) return;
+             for (std::int64_t slot = pattern.row_start()[i]; slot < pattern.row_start()[i + 1]; ++slot) {
+               const auto j = index(pattern.column()[index(slot)]);
+               for (int k = p.start[j]; k < p.start[j + 1]; ++k) {
+                 const int column = p.column[index(k)];
+                 if (seen_by[index(column)] == static_cast<int>(i)) continue;
+                 seen_by[index(column)] = static_cast<int>(i);
+                 list.push_back(column);
+               }
+             }
+           });
   product_.resize(product_column_.size() * index(block_size_) * index(block_size_));
-  const auto columns = index(prolongation_->columns);
-  std::vector<std::vector<int>> rows(columns);
-  for (std::vector<int>& place : scratch_) std::fill(place.begin(), place.end(), -1);
-  for_chunks(columns, coarse_grain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    std::vector<int>& seen_by = scratch(worker);
-    for (std::size_t a = begin; a < end; ++a) {
-      rows[a].push_back(static_cast<int>(a));
-      seen_by[a] = static_cast<int>(a);
-      for (int c = child_start_[a]; c < child_start_[a + 1]; ++c) {
-        const auto i = index(child_[index(c)]);
-        for (std::int64_t k = product_start_[i]; k < product_start_[i + 1]; ++k) {
-          const int column = product_column_[index(k)];
-          if (seen_by[index(column)] == static_cast<int>(a)) continue;
-          seen_by[index(column)] = static_cast<int>(a);
-          rows[a].push_back(column);
-        }
-      }
-      std::sort(rows[a].begin(), rows[a].end());
-    }
-  });
-  coarse_.emplace(BlockPattern::from_rows(rows), block_size_);
-  pattern_id_ = fine.pattern().id();
+  std::vector<std::int64_t> start;
+  std::vector<int> columns;
+  compress(index(p.columns), coarse_grain, start, columns,
+           [&](std::size_t a, std::vector<int>& seen_by, std::vector<int>& list) {
+             list.push_back(static_cast<int>(a));
+             seen_by[a] = static_cast<int>(a);
+             for (int c = child_start_[a]; c < child_start_[a + 1]; ++c) {
+               const auto i = index(child_[index(c)]);
+               for (std::int64_t k = product_start_[i]; k < product_start_[i + 1]; ++k) {
+                 const int column = product_column_[index(k)];
+                 if (seen_by[index(column)] == static_cast<int>(a)) continue;
+                 seen_by[index(column)] = static_cast<int>(a);
+                 list.push_back(column);
+               }
+             }
+           });
+  coarse_.emplace(BlockPattern::from_compressed(std::move(start), std::move(columns)), block_size_);
+  pattern_id_ = pattern.id();
 }
 
 template <int b>
@@ -172,7 +174,7 @@ void GalerkinProduct::multiply_rows(const BlockMatrix& fine, std::span<const std
     return projectors.empty() || projector_of_[i] < 0 ? nullptr : &projectors[index(projector_of_[i])];
   };
   for_chunks(index(pattern.rows()), product_grain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    std::vector<int>& place = scratch(worker);  // of a column in the row at hand
+    std::vector<int>& place = scratch_[worker];  // of a column in the row at hand
     double work[b * b];
     for (std::size_t i = begin; i < end; ++i) {
       if (product_start_[i] == product_start_[i + 1] || (!active.empty() && !active[i])) continue;
@@ -200,7 +202,7 @@ template <int b>
 void GalerkinProduct::assemble(std::span<const std::uint8_t> active) {
   const BlockPattern& pattern = coarse_->pattern();
   for_chunks(index(pattern.rows()), coarse_grain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    std::vector<int>& place = scratch(worker);  // of a column in the row at hand
+    std::vector<int>& place = scratch_[worker];  // of a column in the row at hand
     for (std::size_t a = begin; a < end; ++a) {
       const std::int64_t first = pattern.row_start()[a];
       for (std::int64_t slot = first; slot < pattern.row_start()[a + 1]; ++slot) {

@@ -42,7 +42,9 @@ class GalerkinProduct {
  private:
   void prepare(const BlockMatrix& fine);
   void transpose();
-  void find_product_columns(const BlockPattern& fine);
+  template <class Collect>
+  void compress(std::size_t rows, std::size_t grain, std::vector<std::int64_t>& start, std::vector<int>& column,
+                const Collect& collect);
   template <int b>
   void multiply_rows(const BlockMatrix& fine, std::span<const std::uint8_t> active,
                      std::span<const RowProjector> projectors);
@@ -51,7 +53,6 @@ class GalerkinProduct {
   template <int b>
   void take_couplings(const BlockMatrix& fine, std::span<const std::uint8_t> active,
                       std::span<const RowProjector> projectors);
-  std::vector<int>& scratch(std::size_t worker) { return scratch_[worker]; }
   void make_scratch();
 
   const Prolongation* prolongation_ = nullptr;

@@ -40,15 +40,14 @@ void multiply_blocks(const double* inverse, ConstVector r, Vector z) {
 
 }  // namespace
 
-bool BlockJacobi::update(const BlockMatrix& matrix) {
-  block_size_ = matrix.block_size();
+bool BlockJacobi::update_from(const Operator& a) {
+  block_size_ = a.block_size();
   const auto b = static_cast<std::size_t>(block_size_);
-  const auto rows = static_cast<std::size_t>(matrix.pattern().rows());
-  inverse_.resize(rows * b * b);
-  parallel_for(rows, grain, [&](std::size_t row) {
-    const double* diagonal = matrix.block(matrix.pattern().diagonal(static_cast<int>(row)));
-    double* inverse = inverse_.data() + row * b * b;
-    block_size_ == 3 ? invert_definite<3>(diagonal, inverse) : invert_definite<2>(diagonal, inverse);
+  inverse_.resize(a.size() * b);
+  a.diagonal_blocks(inverse_);
+  parallel_for(a.size() / b, grain, [&](std::size_t row) {
+    double* block = inverse_.data() + row * b * b;
+    block_size_ == 3 ? invert_definite<3>(block, block) : invert_definite<2>(block, block);
   });
   return true;
 }

@@ -47,7 +47,9 @@ class Identity final : public Preconditioner {
 // by their magnitudes (at least 10⁻¹⁰ of the largest), so that the result always is.
 class BlockJacobi final : public Preconditioner {
  public:
-  bool update(const BlockMatrix& matrix) override;
+  bool update(const BlockMatrix& matrix) override { return update_from(matrix); }
+  // The same of any operator.
+  bool update_from(const Operator& a);
   void apply(ConstVector r, Vector z) override;
 
  private:

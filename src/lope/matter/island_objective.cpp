@@ -42,7 +42,7 @@ IslandObjective::IslandObjective(std::vector<StepObjective*> bodies)
       first_node_(1, 0),
       first_slot_(1, 0),
       scales_(joint_scales(bodies_)),
-      hessian_(joint_pattern(bodies_), dimension_),
+      pattern_(joint_pattern(bodies_)),
       constraints_(dimension_, scales_.per_block.size(), touching * scales_.length) {
   for (const StepObjective* body : bodies_) {
     assert(body->dimension() == dimension_);
@@ -155,15 +155,34 @@ void IslandObjective::gradient(std::span<double> g) {
 }
 
 const linalg::BlockMatrix& IslandObjective::hessian(optimize::HessianKind kind) {
-  hessian_.set_zero();
+  if (!hessian_) hessian_.emplace(pattern_, dimension_);
+  hessian_->set_zero();
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    bodies_[b]->add_hessian(kind, hessian_.block(first_slot_[b]));
+    bodies_[b]->add_hessian(kind, hessian_->block(first_slot_[b]));
   }
-  for (ContactTerm* term : terms_) term->add_hessian(kind, hessian_);
-  const double largest = largest_diagonal(hessian_);
-  constraints_.project_hessian(kind, hessian_);
-  hessian_.make_identity(fixed_, largest);
-  return hessian_;
+  finish_hessian(kind, *hessian_);
+  return *hessian_;
+}
+
+// What contact couples becomes couplings, which nobody reads.
+void IslandObjective::hessian_diagonal(optimize::HessianKind kind, std::span<double> blocks) {
+  if (!diagonal_) {
+    diagonal_.emplace(linalg::BlockPattern::diagonal_only(static_cast<int>(first_node_.back())), dimension_);
+  }
+  diagonal_->set_zero();
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    bodies_[b]->add_hessian_diagonal(kind, diagonal_->block(static_cast<std::int64_t>(first_node_[b])));
+  }
+  finish_hessian(kind, *diagonal_);
+  diagonal_->diagonal_blocks(blocks);
+}
+
+// Adds contact to what the bodies have, projects it and takes fixed nodes out.
+void IslandObjective::finish_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) {
+  for (ContactTerm* term : terms_) term->add_hessian(kind, hessian);
+  const double largest = largest_diagonal(hessian);
+  constraints_.project_hessian(kind, hessian);
+  hessian.make_identity(fixed_, largest);
 }
 
 void IslandObjective::hessian_times(optimize::HessianKind kind, std::span<const double> direction,
@@ -257,7 +276,7 @@ optimize::Objective::ScalarModel IslandObjective::scalar_model() {
     models.push_back(model.matrix);
     versions.push_back(model.version);
   }
-  if (!scalar_) scalar_.emplace(joint_pattern(bodies_), 1);
+  if (!scalar_) scalar_.emplace(pattern_, 1);
   if (versions != scalar_versions_) {
     for (std::size_t b = 0; b < bodies_.size(); ++b) {
       const std::span<const double> values = models[b]->values();

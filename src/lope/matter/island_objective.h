@@ -61,6 +61,7 @@ class IslandObjective final : public optimize::Objective {
   double value_noise() override;
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  void hessian_diagonal(optimize::HessianKind kind, std::span<double> blocks) override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
   void project(std::span<double> x) const override { constraints_.project(x); }
@@ -90,6 +91,7 @@ class IslandObjective final : public optimize::Objective {
     return whole.subspan(first_node_[body] * block(), (first_node_[body + 1] - first_node_[body]) * block());
   }
   void clear_fixed(std::span<double> g) const;
+  void finish_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian);
 
   std::vector<StepObjective*> bodies_;
   std::vector<ContactTerm*> terms_;
@@ -99,7 +101,8 @@ class IslandObjective final : public optimize::Objective {
   std::vector<std::int64_t> first_slot_;
   optimize::CharacteristicScales scales_;
   std::vector<std::uint8_t> fixed_;
-  linalg::BlockMatrix hessian_;
+  std::shared_ptr<const linalg::BlockPattern> pattern_;
+  std::optional<linalg::BlockMatrix> hessian_, diagonal_;  // made when first asked for
   ObstacleConstraints constraints_;
   std::vector<double> point_, direction_;
   std::vector<double> gradient_;  // ∇E′ at the current point, if known

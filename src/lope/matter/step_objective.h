@@ -40,6 +40,8 @@ class StepObjective : public optimize::Objective {
   // Adds the Hessian at the current point, rows of fixed nodes included as if they were free, to blocks that
   // lie in the order of pattern(): how several bodies fill one matrix.
   virtual void add_hessian(optimize::HessianKind kind, double* blocks) const = 0;
+  // Its diagonal blocks alone, one after another. By default they are taken out of the whole.
+  virtual void add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const;
 
   // At the current point: Φ, and g = ∂Φ/∂x without inertia and damping (fixed nodes included).
   virtual double potential() const = 0;
@@ -59,6 +61,9 @@ struct SolidDescription {
   double mass_damping = 0;       // k_M, 1/s
   double stiffness_damping = 0;  // k_D, s
 };
+
+// blocks += the diagonal blocks of the matrix.
+void add_diagonal(const linalg::BlockMatrix& matrix, double* blocks);
 
 // The largest |first entry| of a diagonal block: what the rows of fixed nodes get on their diagonal.
 double largest_diagonal(const linalg::BlockMatrix& matrix);

@@ -4,6 +4,7 @@
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/newton.h>
+#include <lope/optimize/nonlinear_multigrid.h>
 
 #include <algorithm>
 #include <array>
@@ -11,12 +12,14 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 17> table = {{
+constexpr std::array<MethodInfo, 18> table = {{
     {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
     {Method::NewtonPcg, "newton-pcg", "inexact PN",
      "projected Newton, block-Jacobi conjugate gradients; little memory", true},
+    {Method::NewtonPcgMatrixFree, "newton-pcg-mf", "inexact PN",
+     "newton-pcg without a matrix: products come from the energy itself; the least memory", true},
     {Method::Gast15, "gast15", "OPT §3", "stabilised Newton-CG: raw Hessian, strong-Wolfe line search", true},
     {Method::Gast15Printed, "gast15-printed", "OPT §3",
      "gast15 with the paper's constants and no preconditioner, for comparison", true},
@@ -43,6 +46,8 @@ constexpr std::array<MethodInfo, 17> table = {{
      "projected Newton, conjugate gradients with a multigrid V-cycle; for matter with a hierarchy of levels", true},
     {Method::Hot, "hot", "HOT",
      "L-BFGS initialised by a multigrid V-cycle of the Hessian at the start; for matter with a hierarchy of levels"},
+    {Method::Nfmg, "nfmg", "CLOTH",
+     "nonlinear full multigrid: corrections of all levels as search directions; for matter with a hierarchy of levels", true},
 }};
 
 // Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
@@ -53,6 +58,13 @@ std::unique_ptr<Minimizer> newton_pcg() {
   options.solver = LinearSolver::Iterative;
   options.inverse = {.kind = InverseKind::BlockJacobi};
   options.renew_always = true;  // block Jacobi costs nothing
+  return std::make_unique<ProjectedNewton>(options);
+}
+
+std::unique_ptr<Minimizer> newton_pcg_matrix_free() {
+  ProjectedNewtonOptions options;
+  options.solver = LinearSolver::Iterative;
+  options.matrix_free = true;
   return std::make_unique<ProjectedNewton>(options);
 }
 
@@ -97,6 +109,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<ProjectedNewton>(newton_options());
     case Method::NewtonPcg:
       return newton_pcg();
+    case Method::NewtonPcgMatrixFree:
+      return newton_pcg_matrix_free();
     case Method::Gast15:
       return std::make_unique<Gast15>();
     case Method::Gast15Printed:
@@ -125,6 +139,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return newton_mgpcg();
     case Method::Hot:
       return std::make_unique<Lbfgs>(hot_options());
+    case Method::Nfmg:
+      return std::make_unique<NonlinearMultigrid>();
   }
   return nullptr;
 }

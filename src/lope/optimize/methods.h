@@ -14,6 +14,7 @@ enum class Method {
   Auto,
   Newton,
   NewtonPcg,
+  NewtonPcgMatrixFree,
   Gast15,
   Gast15Printed,
   NewtonRaw,
@@ -28,6 +29,7 @@ enum class Method {
   AdmmPd,
   NewtonMgpcg,
   Hot,
+  Nfmg,
 };
 
 struct MethodInfo {

@@ -75,7 +75,10 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
-  linalg::Preconditioner& inverse() { return my_.inverse_.preconditioner(); }
+  linalg::Preconditioner& inverse() {
+    if (my_.newton_.matrix_free) return my_.diagonal_;
+    return my_.inverse_.preconditioner();
+  }
 
   bool near_the_end() {
     if (!my_.inverse_ready_ || !inverse().is_global()) return false;
@@ -88,10 +91,15 @@ class ProjectedNewton::Run final : public DescentRun {
 
   enum class Estimate { Doubtful, Saddle, Large, Small };
   Estimate estimate() {
+    if (my_.newton_.matrix_free) {
+      return estimate(HessianOperator(objective_, HessianKind::Raw), options_.max_linear_iterations);
+    }
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Raw);
-    const ScopedTimer timer(recorder_.timings().solve);
     const bool factored = direct() && hessian.couplings().empty();
-    const int limit = factored ? factored_estimate_limit : options_.max_linear_iterations;
+    return estimate(hessian, factored ? factored_estimate_limit : options_.max_linear_iterations);
+  }
+  Estimate estimate(const linalg::Operator& hessian, int limit) {
+    const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
         estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
@@ -109,6 +117,7 @@ class ProjectedNewton::Run final : public DescentRun {
 
   bool solve() {
     linalg::combine(-1, gradient(), 0, my_.right_);
+    if (my_.newton_.matrix_free) return solve_without_matrix();
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Projected);
     return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
   }
@@ -156,13 +165,33 @@ class ProjectedNewton::Run final : public DescentRun {
     return true;  // every CG iterate is a descent direction
   }
 
+  // The diagonal is renewed in every iteration: it costs no more than a product.
+  bool solve_without_matrix() {
+    const HessianOperator hessian(objective_, HessianKind::Projected);
+    {
+      const ScopedTimer timer(recorder_.timings().hessian);
+      my_.diagonal_.update_from(hessian);
+    }
+    my_.inverse_ready_ = true;
+    conjugate_gradients([&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); },
+                        std::min(loosest_tolerance, forcing()), options_.max_linear_iterations);
+    return true;
+  }
+
   linalg::CgSummary conjugate_gradients(const linalg::BlockMatrix& hessian, double tolerance, int limit) {
-    const ScopedTimer timer(recorder_.timings().solve);
     const bool rounded = my_.newton_.rounded_products;
-    if (rounded) my_.rounded_.update(hessian);
+    if (rounded) {
+      const ScopedTimer timer(recorder_.timings().solve);
+      my_.rounded_.update(hessian);
+    }
     const auto product = [&](linalg::ConstVector p, linalg::Vector hp) {
       rounded ? my_.rounded_.multiply(p, hp) : hessian.multiply(p, hp);
     };
+    return conjugate_gradients(product, tolerance, limit);
+  }
+
+  linalg::CgSummary conjugate_gradients(const linalg::LinearOperator& product, double tolerance, int limit) {
+    const ScopedTimer timer(recorder_.timings().solve);
     const linalg::CgSummary summary =
         my_.cg_.solve(product, inverse(), my_.right_, direction(),
                       {.relative_tolerance = tolerance, .max_iterations = limit});
@@ -184,6 +213,7 @@ void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
   if (kept == kept_) return;
   kept_.reset();
   inverse_ready_ = false;
+  if (newton_.matrix_free) return;
   if (!kept || kept->point.empty() || !newton_.keep_between || !objective.keeps_its_hessian()) return;
   inverse_ready_ = at_kept_point(objective, *kept, [&] { return inverse_.renew(objective); });
   if (inverse_ready_) kept_ = kept;

@@ -20,6 +20,7 @@
 #include <lope/linalg/rounded_matrix.h>
 #include <lope/optimize/approximate_inverse.h>
 #include <lope/optimize/descent.h>
+#include <lope/optimize/hessian_operator.h>
 
 #include <vector>
 
@@ -35,6 +36,9 @@ struct ProjectedNewtonOptions {
   bool rounded_products = true;
   int slow_iterations = 16;  // Iterative
   bool keep_between = false;
+  // Iterative, with block Jacobi: no matrix is ever assembled, products and diagonal blocks come from the objective. `inverse`
+  // and rounded_products do not count then.
+  bool matrix_free = false;
 };
 
 class ProjectedNewton final : public Minimizer {
@@ -54,6 +58,7 @@ class ProjectedNewton final : public Minimizer {
   KeptModelPtr kept_;  // what inverse_ is made of, if that may outlast the minimisation
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
+  linalg::BlockJacobi diagonal_;  // without a matrix
   linalg::RoundedMatrix rounded_;
   linalg::ConjugateGradient cg_;
   DescentWork work_;

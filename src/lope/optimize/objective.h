@@ -66,7 +66,9 @@ class Objective {
   virtual void gradient(std::span<double> g) = 0;
   // Valid until the next call of hessian() of either kind or move_to().
   virtual const linalg::BlockMatrix& hessian(HessianKind kind) = 0;
-  // y = H d without a matrix.
+  // The b×b blocks of the diagonal of hessian(kind), row-major: without a matrix where the objective can do that.
+  virtual void hessian_diagonal(HessianKind kind, std::span<double> blocks) { hessian(kind).diagonal_blocks(blocks); }
+  // y = H d without a matrix. Fixed blocks of d are passed through.
   virtual void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) = 0;
 
   // Moves x to the nearest feasible point (identity by default): line searches then follow curved paths.

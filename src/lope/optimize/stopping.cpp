@@ -126,7 +126,7 @@ class SettledIterate {
 
 }  // namespace
 
-DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
+DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations) {

@@ -34,7 +34,7 @@ struct DisplacementEstimate {
 // leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
 // preconditioned residual's; with a local one, e must have settled (see the source), because its residual
 // says nothing about smooth errors.
-DisplacementEstimate estimate_displacement(const linalg::BlockMatrix& hessian,
+DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations);

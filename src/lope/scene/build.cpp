@@ -74,9 +74,14 @@ Expected<step::Model> build_model(const Scene& scene) {
   const Value &contact = root["contact"], &time = root["time"];
   if (contact.has("friction")) model.body_contact.friction = contact.number_at("friction");
   if (contact.has("stiffness")) model.body_contact.stiffness = contact.number_at("stiffness");
+  if (contact.has("model") && contact.text_at("model") == "barrier")
+    model.body_contact.model = step::BodyContactModel::Barrier;
+  if (contact.has("reach")) model.body_contact.reach = contact.number_at("reach");
+  if (contact.has("thickness")) model.body_contact.thickness = contact.number_at("thickness");
   if (contact.has("friction_model") && contact.text_at("friction_model") == "gast15")
     model.friction_model = step::FrictionModel::Gast15;
   if (time.has("scheme")) model.scheme = scheme(time.text_at("scheme"));
+  if (time.has("impact_step")) model.impact_step = time.number_at("impact_step");
   if (time.has("dissipation")) model.dissipation = time.number_at("dissipation");
   std::vector<Polymorphic<matter::Body>> bodies;
   for (const Kind* kind : kinds()) {

@@ -1,6 +1,7 @@
 #include <lope/base/memory.h>
 #include <lope/scene/checking.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/tangles.h>
 
 #include <algorithm>
 #include <array>
@@ -42,6 +43,7 @@ class Checker {
     times();
     for (const Kind* kind : kinds()) kind->check(checking_);
     obstacles();
+    tangles();
     report_.memory.voxels = voxels();
     report_.disk = static_cast<double>(report_.frames) * report_.frame + report_.checkpoint;
     room();
@@ -63,6 +65,11 @@ class Checker {
           "steps",
           scene_.frame_rate, steps_per_frame, rounded);
     }
+  }
+
+  // Barriers keep apart what starts apart.
+  void tangles() {
+    for (const Tangle& tangle : find_tangles(model_)) checking_.fail("{}", describe(tangle));
   }
 
   void obstacles() {

@@ -54,12 +54,18 @@ geometry::Interpolation interpolation(const Value& value) {
                                                        : geometry::Interpolation::Linear;
 }
 
-Expected<geometry::LevelSetPtr> from_mesh(const std::string& file, const Value& value) {
-  const auto mesh = io::read_mesh(file);
+Expected<geometry::Mesh> surface_of(const std::string& file) {
+  auto mesh = io::read_mesh(file);
   if (!mesh) return forward_error(mesh);
-  geometry::Mesh surface = *mesh;
-  if (!surface.tetrahedra.empty()) surface.triangles = geometry::boundary_triangles(surface.tetrahedra);
-  surface.tetrahedra.clear();
+  if (!mesh->tetrahedra.empty()) mesh->triangles = geometry::boundary_triangles(mesh->tetrahedra);
+  mesh->tetrahedra.clear();
+  return mesh;
+}
+
+Expected<geometry::LevelSetPtr> from_mesh(const std::string& file, const Value& value) {
+  const auto read = surface_of(file);
+  if (!read) return forward_error(read);
+  const geometry::Mesh& surface = *read;
   geometry::GridOptions options;
   options.interpolation = interpolation(value);
   options.max_voxels = most_voxels();
@@ -140,8 +146,18 @@ Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
   obstacle.begin = value.number_at("begin");
   // Without solids there is nothing that touches.
   if (value.has("contact")) {
-    obstacle.contact =
-        value.text_at("contact") == "penalty" ? step::ContactKind::Penalty : step::ContactKind::Constraint;
+    const std::string& contact = value.text_at("contact");
+    obstacle.contact = contact == "penalty"   ? step::ContactKind::Penalty
+                       : contact == "barrier" ? step::ContactKind::Barrier
+                                              : step::ContactKind::Constraint;
+    if (contact == "barrier") {
+      auto surface = surface_of(value["shape"].members.front().value.text);
+      if (!surface) return forward_error(surface);
+      if (const auto pose = placement(value)) {
+        for (Vec3& v : surface->vertices) v = pose->place(v);
+      }
+      obstacle.surface = std::make_shared<const geometry::Mesh>(std::move(*surface));
+    }
     obstacle.friction = value.number_at("friction");
   }
   if (value.has("stiffness")) obstacle.stiffness = value.number_at("stiffness");
@@ -155,6 +171,7 @@ std::vector<StartInside> find_start_inside(const step::Model& model) {
     if (!body) continue;
     const double least = rounding * body->region().extent().maxCoeff();
     for (std::size_t o = 0; o < model.obstacles.size(); ++o) {
+      if (model.obstacles[o].contact == step::ContactKind::Barrier) continue;  // tangles.h
       StartInside inside{b, o, 0, 0};
       each_free_vertex(*body, [&](std::size_t, const Vec3& x) {
         const double depth = -model.obstacles[o].shape->value(x);
@@ -176,6 +193,20 @@ std::string describe(const StartInside& inside, const step::Model& model) {
 
 geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::Bounds& region) {
   return obstacle.shape->surface({.segments = 64, .region = region});
+}
+
+Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_of(const Scene& scene) {
+  std::vector<step::Obstacle> obstacles;
+  for (const Value& value : scene.resolved.items_at("obstacle")) {
+    auto obstacle = build_obstacle(value, scene.dimension);
+    if (!obstacle) return forward_error(obstacle);
+    obstacles.push_back(std::move(*obstacle));
+  }
+  return [obstacles = std::move(obstacles)](double time) {
+    std::vector<geometry::PlacedSolid> placed;
+    for (const step::Obstacle& obstacle : obstacles) placed.push_back({obstacle.shape, obstacle.pose(time)});
+    return placed;
+  };
 }
 
 std::optional<double> floor_height(const Value& obstacle) {

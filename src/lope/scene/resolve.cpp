@@ -168,7 +168,7 @@ class Resolver {
     if (concerns_.scheme) {
       scheme(root, bodies);
     } else {
-      rules_.drop(*root.find("time"), "time", {"scheme", "dissipation"}, none_of(&Concerns::scheme));
+      rules_.drop(*root.find("time"), "time", {"scheme", "dissipation", "impact_step"}, none_of(&Concerns::scheme));
     }
     Value& contact_table = *root.find("contact");
     if (!concerns_.contact) {
@@ -179,7 +179,10 @@ class Resolver {
           rules_.drop(obstacles->items[i], fmt::format("obstacle.{}", i), {"contact", "stiffness", "friction"}, why);
       }
     }
-    contact(contact_table, bodies);
+    const auto is_barrier = [](const Value& obstacle) { return obstacle.has("contact") && obstacle.text_at("contact") == "barrier"; };
+    const Value* obstacles = root.find("obstacle");
+    contact(contact_table, bodies,
+            obstacles && std::any_of(obstacles->items.begin(), obstacles->items.end(), is_barrier));
   }
 
   // Why a key that only some kinds have a use for is refused.
@@ -215,6 +218,7 @@ class Resolver {
     if (time.text_at("scheme") != "trapezoid")
       rules_.drop(time, "time", {"dissipation"}, "has a meaning only with scheme = \"trapezoid\"");
     if (time.text_at("scheme") != "static") return;
+    rules_.drop(time, "time", {"impact_step"}, "has no meaning with scheme = \"static\", in which nothing hits anything");
     if (root.find("contact")->text_at("friction_model") == "gast15")
       rules_.complain((*root.find("contact"))["friction_model"], "contact.friction_model",
                "\"gast15\" changes velocities, and with scheme = \"static\" there are none; leave it out");
@@ -228,13 +232,16 @@ class Resolver {
     }
   }
 
-  void contact(Value& contact, const std::vector<Value>& bodies) {
+  void contact(Value& contact, const std::vector<Value>& bodies, bool barriers) {
     const auto count = [&](const char* key) {
       return std::count_if(bodies.begin(), bodies.end(),
                            [&](const Value& body) { return body.has(key) && body.boolean_at(key); });
     };
-    if (count("contact") > 1 || count("self_contact") > 0) return;
-    rules_.drop(contact, "contact", {"friction", "stiffness"},
+    const bool touching = count("contact") > 1 || count("self_contact") > 0;
+    if (!barriers && !(touching && contact.text_at("model") == "barrier"))
+      rules_.drop(contact, "contact", {"reach", "thickness"}, "has a meaning only with model = \"barrier\"");
+    if (touching) return;
+    rules_.drop(contact, "contact", {"friction", "stiffness", "model"},
          "has a meaning only for several bodies that touch, or one with self_contact = true");
   }
 
@@ -316,8 +323,12 @@ class Resolver {
   void obstacle_contact(Value& obstacle, const std::string& path, const std::string& shape) {
     const bool grid = shape == "mesh" || shape == "vdb";
     if (!obstacle.has("contact")) obstacle.set("contact", Value::of(grid ? "penalty" : "constraint"));
-    const bool penalty = obstacle.text_at("contact") == "penalty";
-    if (grid && !penalty) {
+    const bool penalty = obstacle.text_at("contact") == "penalty", barrier = obstacle.text_at("contact") == "barrier";
+    if (barrier && shape != "mesh") {
+      rules_.complain(obstacle["contact"], path + ".contact",
+               fmt::format("a barrier is around triangles, and a {} has none; give a mesh, or say \"{}\"", shape,
+                           grid ? "penalty" : "constraint"));
+    } else if (grid && !penalty && !barrier) {
       rules_.complain(obstacle["contact"], path + ".contact",
                fmt::format("a {} has no formula, so it cannot be a constraint; say \"penalty\"", shape));
     }

@@ -1,3 +1,4 @@
+#include <lope/io/export.h>
 #include <lope/optimize/methods.h>
 #include <lope/scene/keys.h>
 #include <lope/scene/kind.h>
@@ -74,6 +75,11 @@ void add_time(std::vector<Key>& keys) {
                      .by_default("0.2")
                      .says("With `trapezoid`: the part of the fastest oscillations' amplitude that a step takes. 0 keeps "
                            "all energy of small vibrations, but may gain some where bodies turn fast or touch."));
+  keys.push_back(quantity("time.impact_step", Dimension::Time)
+                     .within(positive)
+                     .says("A step in which contact takes more than 2 % of the energy is taken in parts of at most this "
+                           "length, so that bodies bounce at long strides as they would at short ones. A third of the time "
+                           "that bodies touch in a bounce is short enough. Default: no step is divided."));
 }
 
 void add_solver(std::vector<Key>& keys) {
@@ -121,7 +127,7 @@ void add_output(std::vector<Key>& keys) {
   keys.push_back(table("output").by_default("{}").free_to_change().says("What is written, and where."));
   keys.push_back(text("output.directory").says("Default: runs/NAME, with the scene's name."));
   Entry formats = entry("output.formats", Type::ChoiceList);
-  formats.choices = {"vtu", "ply", "obj", "vdb"};
+  formats.choices = io::export_formats();
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
   fields.choices = field_names([](const KindField&) { return true; });
@@ -178,6 +184,11 @@ void add_bodies(std::vector<Key>& keys) {
   keys.push_back(choice("body[].kind", words)
                      .by_default(usual)
                      .says("What kind of matter it is; the further keys of a body depend on it." + meanings));
+  keys.push_back(
+      integer("body[].dimension")
+          .within({2, 3, false, false})
+          .says("3, or 2 for a flat body in the plane z = 0. Default: 2 for rectangle, disc and polygon, "
+                "else 3."));
   for (const Kind* kind : kinds()) {
     const std::size_t first = keys.size();
     kind->add_body_keys(keys);
@@ -201,7 +212,7 @@ void add_obstacles(std::vector<Key>& keys) {
       text("obstacle[].shape.mesh")
           .alternative()
           .says("A file with a closed surface, relative to the scene file: becomes a grid of distances "
-                "(`voxel`), with `contact = \"penalty\"`."));
+                "(`voxel`), with `contact = \"penalty\"`, or is met as it is, with `contact = \"barrier\"`."));
   keys.push_back(text("obstacle[].shape.vdb")
                      .alternative()
                      .says("An OpenVDB file with a level set, relative to the scene file, with `contact = "
@@ -218,9 +229,10 @@ void add_obstacles(std::vector<Key>& keys) {
                      .says("With `mesh` and `vdb`: between the cells, as in OPT, or smoother."));
   add_rigid_transform(keys, "obstacle[].transform");
   keys.push_back(
-      choice("obstacle[].contact", {"constraint", "penalty"})
-          .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; or a force that "
-                "pushes vertices out (OPT §5.2). Default: constraint where possible."));
+      choice("obstacle[].contact", {"constraint", "penalty", "barrier"})
+          .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; a force that "
+                "pushes vertices out (OPT §5.2); or, with `mesh`, a barrier around its triangles that nothing crosses. Default: "
+                "constraint where possible, otherwise penalty."));
   keys.push_back(
       quantity("obstacle[].stiffness", Dimension::Pressure)
           .within(positive)
@@ -254,6 +266,18 @@ void add_contact(std::vector<Key>& keys) {
           .within(at_least_zero)
           .by_default("0.0")
           .says("Coulomb's coefficient of friction of bodies with each other and with themselves."));
+  keys.push_back(choice("contact.model", {"penalty", "barrier"})
+                     .by_default("\"penalty\"")
+                     .says("Vertices inside a body are pushed out (OPT §5.3); or surfaces never cross, those of solids and open "
+                           "sheets (docs/contact.md)."));
+  keys.push_back(quantity("contact.reach", Dimension::Length)
+                     .within(positive)
+                     .says("With barriers: the gap between surfaces at which they begin to push. Default: 1/20 of the mean edge of a "
+                           "body's surface."));
+  keys.push_back(quantity("contact.thickness", Dimension::Length)
+                     .within(positive)
+                     .says("With barriers: surfaces stay farther apart than this, as if they were the middles of sheets. Default: none "
+                           "but that of bodies which have one."));
   keys.push_back(choice("contact.friction_model", {"implicit", "gast15"})
                      .by_default("\"implicit\"")
                      .says("Friction, of obstacles and bodies, as a part of each step's solution, so that what should "
@@ -262,7 +286,8 @@ void add_contact(std::vector<Key>& keys) {
       quantity("contact.stiffness", Dimension::Pressure)
           .within(positive)
           .says("k of the energy k·depth³ of a vertex inside a body. Default: ten times the largest Young's "
-                "modulus of the two bodies."));
+                "modulus of the two bodies. With `model = \"barrier\"`: the pressure at half the reach, about. Default: a tenth of the "
+                "softer body's stiffness."));
   keys.push_back(
       choice("contact.start", {"resolve", "refuse"})
           .by_default("\"resolve\"")

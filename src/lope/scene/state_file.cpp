@@ -2,6 +2,8 @@
 #include <lope/io/checkpoint.h>
 #include <lope/scene/state_file.h>
 
+#include <cmath>
+
 namespace lope::scene {
 namespace {
 
@@ -34,6 +36,8 @@ NamedArrays to_arrays(const step::State& state) {
     arrays.add(name + "model_iterations", std::vector<std::int64_t>{kept.iterations});
     arrays.add(name + "model_account", kept.account);
     arrays.add(name + "contacts", matter::to_numbers(state.contacts[k]));
+    if (const matter::BarrierMemory& barrier = state.barriers[k]; barrier != matter::BarrierMemory())
+      arrays.add(name + "barrier", std::vector<double>{barrier.stiffening, barrier.least_part});
   }
   return arrays;
 }
@@ -67,6 +71,15 @@ Expected<step::State> state_from(const NamedArrays& arrays, const step::Simulati
     const auto contacts = matter::contacts_from(reader.numbers("contacts"));
     if (!contacts) reader.miss("contacts");
     state.contacts.push_back(contacts.value_or(std::vector<matter::Contact>()));
+    matter::BarrierMemory& barrier = state.barriers.emplace_back();
+    if (reader.has("barrier")) {
+      const std::vector<double> numbers = reader.numbers("barrier");
+      if (numbers.size() == 2 && numbers[0] >= 1 && std::isfinite(numbers[0])) {
+        barrier = {numbers[0], numbers[1]};
+      } else {
+        reader.miss("barrier");
+      }
+    }
     look(reader);
   }
   if (missing.empty()) return state;

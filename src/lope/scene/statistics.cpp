@@ -1,5 +1,7 @@
 #include <lope/scene/statistics.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 namespace lope::scene {
@@ -58,12 +60,14 @@ json to_json(const step::ContactReport& contact, const step::Model& model) {
   for (std::size_t k = 0; k < contact.obstacle_force.size(); ++k) {
     forces[model.obstacles[k].name] = to_json(contact.obstacle_force[k]);
   }
-  return {{"obstacle_pairs", contact.obstacle_pairs},
-          {"body_pairs", contact.body_pairs},
-          {"deepest", contact.deepest},
-          {"friction_loss", contact.friction_loss},
-          {"rounds", contact.rounds},
-          {"obstacle_force", std::move(forces)}};
+  json result = {{"obstacle_pairs", contact.obstacle_pairs},
+                 {"body_pairs", contact.body_pairs},
+                 {"deepest", contact.deepest},
+                 {"friction_loss", contact.friction_loss},
+                 {"rounds", contact.rounds},
+                 {"obstacle_force", std::move(forces)}};
+  if (std::isfinite(contact.smallest_gap)) result["smallest_gap"] = contact.smallest_gap;
+  return result;
 }
 
 // Names with parts become objects in objects.

@@ -40,6 +40,18 @@ std::vector<double> candidate_of(matter::NodalMatter& part, Candidate candidate)
 
 }  // namespace
 
+// Guesses behind a surface are of no use: goes towards them from where the step begins as far as nothing crosses.
+void Island::shorten(std::vector<double>& x) {
+  const double part = barrier_->free_part(x, {});
+  if (part >= 1) return;
+  std::span<double> rest(x);
+  for (const matter::NodalMatter* body : parts_) {
+    const std::span<double> own = take_front(rest, *body);
+    linalg::combine(1 - part, body->from().x, part, own);
+  }
+  objective_->project(x);
+}
+
 std::vector<double> Island::first_guess() {
   const auto gather = [&](Candidate candidate) {
     std::vector<double> all;
@@ -48,6 +60,7 @@ std::vector<double> Island::first_guess() {
       all.insert(all.end(), x.begin(), x.end());
     }
     objective_->project(all);
+    if (barrier_) shorten(all);
     return all;
   };
   std::vector<double> best = gather(Candidate::Target);

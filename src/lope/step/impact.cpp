@@ -37,7 +37,7 @@ void append(IslandReport& all, IslandReport next) {
 // `whole` is the step that lost energy and was taken back: its work counts, its outcome does not.
 StepReport Simulation::take_parts(double h, StepReport whole) {
   auto before = std::make_unique<Past>(
-      Past{state_.time, state_.step, state_.previous_h, state_.kept, state_.contacts, state_.bodies});
+      Past{state_.time, state_.step, state_.previous_h, state_.kept, state_.contacts, state_.bodies, state_.barriers});
   const int parts = static_cast<int>(std::ceil(h / model_.impact_step * (1 - 1e-12)));
   StepReport report;
   for (int k = 0; k < parts; ++k) {

@@ -19,6 +19,11 @@ constexpr int most_rounds = 30;
 // agree with its own result.
 constexpr int holding_round = 4;
 
+// Pieces in which what is scripted comes to the end of its way where barriers let it go no further at once, and the iterations between
+// them in which what is free makes room.
+constexpr int most_arrivals = 60;
+constexpr int iterations_of_arrival = 6;
+
 // Of the energies at hand: less is what a scheme of second order gains and loses by turns.
 constexpr double least_change = 0.02;
 
@@ -57,6 +62,7 @@ Island::Island(const Model& model, std::vector<std::size_t> bodies, std::vector<
 void Island::add_contact() {
   const bool touching =
       parts_.size() > 1 || (parts_.front()->body().self_contact && parts_.front()->body().contact_body().mesh);
+  const bool barriers = touching && model_.body_contact.model == BodyContactModel::Barrier;
   if (!touching && model_.obstacles.empty()) return;
   std::vector<matter::StepObjective*> objectives;
   std::vector<double> stiffness;
@@ -75,7 +81,11 @@ void Island::add_contact() {
     penalty_ = std::make_unique<matter::ObstaclePenalty>(dimension(), std::move(stiffness));
     joint_->add(*penalty_);
   }
-  if (touching) {
+  const auto is_surface = [](const Obstacle& o) { return o.contact == ContactKind::Barrier; };
+  if (barriers || (parts_.front()->body().contact_body().mesh &&
+                   std::any_of(model_.obstacles.begin(), model_.obstacles.end(), is_surface)))
+    add_barrier();
+  if (touching && !barriers) {
     std::vector<matter::SelfContactBody> shapes;
     double length = std::numeric_limits<double>::infinity();
     for (const matter::NodalMatter* part : parts_) {
@@ -95,6 +105,34 @@ void Island::add_contact() {
   }
 }
 
+// Between bodies, if that is what the model says, and with the obstacles that are surfaces.
+void Island::add_barrier() {
+  const bool with_bodies = model_.body_contact.model == BodyContactModel::Barrier;
+  std::vector<matter::SelfContactBody> shapes;
+  std::vector<double> scale;
+  for (const matter::NodalMatter* part : parts_) {
+    matter::SelfContactBody& shape = shapes.emplace_back(part->body().contact_body());
+    shape.with_itself = shape.with_itself && with_bodies;
+    if (shape.thickness == 0) shape.thickness = model_.body_contact.thickness;
+    const std::vector<double>& scales = part->objective().scales().per_block;
+    scale.insert(scale.end(), scales.begin(), scales.end());
+  }
+  std::vector<matter::SurfaceObstacle> obstacles;
+  for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
+    if (model_.obstacles[k].contact != ContactKind::Barrier) continue;
+    surfaces_.push_back(k);
+    obstacles.push_back({model_.obstacles[k].surface.get(), 0});
+  }
+  matter::ContactSurface surface = matter::make_contact_surface(dimension(), shapes, obstacles, model_.body_contact.reach);
+  surface.apart = !with_bodies;
+  matter::balance_pressures(surface, scale);
+  if (model_.body_contact.stiffness > 0 && with_bodies) {
+    for (matter::SurfaceOwner& owner : surface.owners) owner.pressure = model_.body_contact.stiffness;
+  }
+  barrier_ = std::make_unique<matter::BarrierContact>(std::move(surface));
+  joint_->add(*barrier_);
+}
+
 bool Island::fits(std::span<const double> choices) const {
   return joint_ ? joint_->constraints().fits(choices) : choices.empty();
 }
@@ -110,6 +148,7 @@ void Island::place_obstacles(const matter::StepTimes& step) {
   constraints_ = penalties_ = {};
   for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
     const Obstacle& obstacle = model_.obstacles[k];
+    if (obstacle.contact == ContactKind::Barrier) continue;
     PlacedObstacles& kind = obstacle.contact == ContactKind::Constraint ? constraints_ : penalties_;
     matter::PlacedObstacle& now = kind.obstacles.emplace_back();
     kind.number.push_back(k);
@@ -121,12 +160,28 @@ void Island::place_obstacles(const matter::StepTimes& step) {
   }
 }
 
+// The vertices of the obstacles that barriers see.
+std::vector<Vec3> Island::surfaces_at(double time) const {
+  std::vector<Vec3> result;
+  for (const std::size_t k : surfaces_) {
+    const geometry::RigidPose pose = model_.obstacles[k].pose(time);
+    for (const Vec3& v : model_.obstacles[k].surface->vertices) result.push_back(pose.place(v));
+  }
+  return result;
+}
+
 std::vector<double> Island::begin_step(const IslandStart& from, const matter::StepTimes& step, bool falls_back) {
   step_ = step;
   for (std::size_t b = 0; b < parts_.size(); ++b) parts_[b]->begin_step(*from.bodies[b], step, falls_back);
   place_obstacles(step);
   if (joint_) joint_->begin_step(constraints_.obstacles);
   if (penalty_) penalty_->begin_step(penalties_.obstacles, joint_->fixed_blocks());
+  if (barrier_) {
+    std::vector<double> x;
+    for (const matter::NodalState* body : from.bodies) x.insert(x.end(), body->x.begin(), body->x.end());
+    barrier_->begin_step(x, surfaces_at(step.time), joint_->fixed_blocks(), from.barrier.stiffening);
+    barrier_memory_ = from.barrier;
+  }
   if (friction_) {
     std::vector<double> expected;
     for (const matter::NodalMatter* part : parts_)
@@ -178,7 +233,17 @@ bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
   std::vector<double> x = begin_step(from, step, result.fell_back);
   minimizer_->recall(*objective_, from.kept);
   optimize::MinimizerSummary& summary = result.solve;
+  optimize::MinimizerSummary arrival;
+  const bool arrived = arrive(x, options, arrival);
+  if (!arrived && !arrival.has_result()) {
+    summary = std::move(arrival);
+    return false;
+  }
   summary = minimize(x, options, result.contact);
+  if (!arrived && summary.has_result()) {
+    summary.outcome = arrival.outcome;
+    summary.reason = arrival.reason;
+  }
   if (!summary.has_result()) return false;
   if (!linalg::all_finite(x)) {
     summary.outcome = optimize::Outcome::Failed;
@@ -189,6 +254,32 @@ bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
   for (matter::NodalMatter* part : parts_) part->end_step(take_front(rest, *part));
   if (joint_) finish_contacts(x, result.contact);
   return true;
+}
+
+// Leads scripted nodes and the surfaces of obstacles to the end of their ways, as far as nothing crosses; what is free makes room in
+// between. False: they do not come there; `all` says so, and Failed where the step has to be given up.
+bool Island::arrive(std::span<double> x, const optimize::MinimizerOptions& options, optimize::MinimizerSummary& all) {
+  if (!barrier_) return true;
+  const std::vector<Vec3> surfaces = surfaces_at(step_.end());
+  joint_->move_to(x);
+  barrier_->begin_iteration();
+  optimize::MinimizerOptions few = options;
+  few.max_iterations = std::min(iterations_of_arrival, options.max_iterations);
+  std::vector<double> goal(x.begin(), x.end());
+  for (int k = 0; k < most_arrivals; ++k) {
+    linalg::copy(x, goal);
+    std::span<double> rest(goal);
+    for (const matter::NodalMatter* part : parts_) part->put_scripted(take_front(rest, *part));
+    const double part = barrier_->free_part(goal, surfaces);
+    barrier_->advance(goal, surfaces, part);
+    linalg::copy(goal, x);
+    if (part >= 1) return true;
+    all.append(minimizer_->minimize(*objective_, x, few));
+    if (!all.has_result()) return false;
+  }
+  all.outcome = surfaces_.empty() ? optimize::Outcome::Unsolvable : optimize::Outcome::Failed;
+  all.reason = "what is scripted (handles, obstacles) would have to pass through a surface to come to the end of its way";
+  return false;
 }
 
 // The normal forces of implicit friction are renewed in every iteration, so that the stopping test is made with those of the

@@ -3,6 +3,7 @@
 // fixed and renew it; a scheme that would gain energy is replaced), the rounds are here too.
 #pragma once
 
+#include <lope/matter/contact/barrier.h>
 #include <lope/matter/contact/contact.h>
 #include <lope/matter/contact/friction_potential.h>
 #include <lope/matter/contact/obstacle_penalty.h>
@@ -23,6 +24,7 @@ struct IslandStart {
   std::vector<const matter::NodalState*> bodies;     // as the island's
   std::span<const matter::Contact> contacts;         // at the end of the last step
   optimize::KeptModelPtr kept;                       // what the minimiser may begin with
+  matter::BarrierMemory barrier;
 };
 
 class Island {
@@ -46,11 +48,16 @@ class Island {
              IslandReport& result);
   // With implicit friction, and where impacts are looked for: what touches at the end of the step that was solved last.
   std::vector<matter::Contact> take_contacts() { return std::move(contacts_); }
+  // What barriers know after it.
+  const matter::BarrierMemory& barrier_memory() const { return barrier_memory_; }
 
  private:
   void add_contact();
+  void add_barrier();
   IslandReport empty_report() const;
   void place_obstacles(const matter::StepTimes& step);
+  std::vector<Vec3> surfaces_at(double time) const;
+  bool arrive(std::span<double> x, const optimize::MinimizerOptions& options, optimize::MinimizerSummary& all);
   bool solve_once(const IslandStart& from, const matter::StepTimes& step, const optimize::MinimizerOptions& options,
                   IslandReport& result);
   optimize::MinimizerSummary minimize(std::span<double> x, const optimize::MinimizerOptions& options,
@@ -66,10 +73,12 @@ class Island {
 
   // first_guess.cpp
   std::vector<double> first_guess();
+  void shorten(std::vector<double>& x);
 
   // island_contacts.cpp
   std::vector<matter::Contact> contacts_at(std::span<const double> x);
   std::vector<matter::Contact> contacts_of();
+  matter::Contact contact_of(const matter::BarrierPair& pair) const;
   double friction_of(const matter::Contact& contact) const;
   bool renew_friction();
   bool take_friction(std::vector<matter::Contact> contacts, std::span<const double> x);
@@ -103,6 +112,8 @@ class Island {
   std::vector<matter::NodalMatter*> parts_;
   std::unique_ptr<matter::ObstaclePenalty> penalty_;
   std::unique_ptr<matter::SelfContact> self_contact_;
+  std::unique_ptr<matter::BarrierContact> barrier_;
+  std::vector<std::size_t> surfaces_;  // the obstacles that barriers see: their numbers in the model
   std::unique_ptr<matter::FrictionPotential> friction_;  // none: nothing rubs, or OPT's rules do
   std::unique_ptr<matter::IslandObjective> joint_;       // none: a single body that touches nothing
   optimize::Objective* objective_ = nullptr;             // the joint one, or that of the single body
@@ -116,6 +127,7 @@ class Island {
   };
   PlacedObstacles constraints_, penalties_;
   std::vector<matter::Contact> contacts_;  // with friction: those whose forces it takes
+  matter::BarrierMemory barrier_memory_;
   int renewals_ = 0;      // of its forces
   bool renewed_ = false;  // at the last iterate
 };

@@ -43,6 +43,9 @@ std::vector<matter::Contact> Island::contacts_of() {
       contact.force = pair.force;
     }
   }
+  if (barrier_) {
+    for (const matter::BarrierPair& pair : barrier_->pairs()) result.push_back(contact_of(pair));
+  }
   if (!penalty_) return result;
   for (const matter::ObstaclePenalty::Pair& pair : penalty_->pairs()) {
     const std::size_t number = penalties_.number[static_cast<std::size_t>(pair.obstacle)];
@@ -51,6 +54,33 @@ std::vector<matter::Contact> Island::contacts_of() {
     if (size > 0) result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), force / size, size});
   }
   return result;
+}
+
+// Of an obstacle's surface only the bodies' nodes remain, with weights that add to 1.
+matter::Contact Island::contact_of(const matter::BarrierPair& pair) const {
+  const matter::ContactSurface& surface = barrier_->surface();
+  matter::Contact contact;
+  contact.weight[0] = 0;
+  contact.normal = pair.normal;
+  contact.force = pair.force;
+  std::size_t count = 0;
+  double total = 0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (pair.weight[k] == 0) continue;
+    if (pair.node[k] >= surface.body_nodes) {
+      const int owner = surface.owner[static_cast<std::size_t>(pair.node[k])] - surface.bodies;
+      contact.obstacle = static_cast<int>(surfaces_[static_cast<std::size_t>(owner)]);
+      continue;
+    }
+    contact.node[count] = pair.node[k];
+    contact.weight[count++] = pair.weight[k];
+    total += pair.weight[k];
+  }
+  if (contact.obstacle >= 0 && total < 0) {
+    for (double& weight : contact.weight) weight = -weight;
+    contact.normal = -contact.normal;
+  }
+  return contact;
 }
 
 double Island::friction_of(const matter::Contact& contact) const {
@@ -149,6 +179,10 @@ void Island::finish_contacts(std::span<const double> x, ContactReport& report) {
   }
   joint_->let_go();  // depths are those of everything inside, whatever the solution looked at
   if (self_contact_) report.deepest = self_contact_->deepest();
+  if (barrier_) {
+    report.smallest_gap = barrier_->smallest_gap();
+    barrier_memory_ = matter::next(barrier_memory_, barrier_->smallest_part());
+  }
   report.deepest = std::max(report.deepest, joint_->constraints().deepest(x).depth);
   if (!penalty_) return;
   for (const matter::ObstaclePenalty::Pair& pair : penalty_->pairs())
@@ -167,11 +201,14 @@ void Island::add_friction_forces(ContactReport& report) {
   report.friction_loss = friction_->loss() * step_.h * parts_.front()->terms().damping;
 }
 
-// The velocity of the obstacle that a node touches.
+// The velocity of the obstacle that nodes touch.
 void Island::note_carried(const matter::Contact& contact) {
-  const auto [body, i] = place(contact.node[0]);
-  const Vec3 carried = carried_by(contact, node(body.end().x, i, dimension()));
-  std::copy_n(carried.data(), dimension(), body.carried().data() + i * static_cast<std::size_t>(dimension()));
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (contact.weight[k] == 0) continue;
+    const auto [body, i] = place(contact.node[k]);
+    const Vec3 carried = carried_by(contact, node(body.end().x, i, dimension()));
+    std::copy_n(carried.data(), dimension(), body.carried().data() + i * static_cast<std::size_t>(dimension()));
+  }
 }
 
 Vec3 Island::carried_by(const matter::Contact& contact, const Vec3& x) const {
@@ -215,7 +252,7 @@ void Island::slide(const matter::Contact& contact) {
     velocity[k] = body.end().v.data() + i * d;
     if (contact.obstacle >= 0) {
       const Vec3 carried = carried_by(contact, node(body.end().x, i, dimension()));
-      v[k] = matter::slide(v[k], carried, contact.normal, contact.force, mass[k], friction_of(contact), duration);
+      v[k] = matter::slide(v[k], carried, contact.normal, contact.weight[k] * contact.force, mass[k], friction_of(contact), duration);
     }
   }
   if (contact.obstacle < 0)

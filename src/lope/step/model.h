@@ -19,10 +19,19 @@ enum class FrictionModel {
   Gast15,    // OPT's rules, which change velocities after it (matter/contact/friction.h), for comparison
 };
 
-// Bodies against themselves and each other (OPT §5.3).
+// How bodies are kept out of themselves and each other.
+enum class BodyContactModel {
+  Penalty,  // what is inside is pushed out (OPT §5.3; matter/contact/self_contact.h)
+  Barrier,  // nothing ever crosses (matter/contact/barrier.h)
+};
+
 struct BodyContact {
   double friction = 0;
   double stiffness = 0;  // N/m²; 0: automatic
+  BodyContactModel model = BodyContactModel::Penalty;
+  // Of barriers, metres: the gap at which they begin (0: automatic), and the thickness of bodies that have none of their own.
+  double reach = 0;
+  double thickness = 0;
 };
 
 // Where a step's minimisation starts.

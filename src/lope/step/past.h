@@ -13,6 +13,7 @@ struct Simulation::Past {
   std::vector<std::vector<matter::Contact>> contacts;
   // Empty: matter itself knows what it was (Matter::take_back).
   std::vector<Polymorphic<matter::BodyState>> bodies;
+  std::vector<matter::BarrierMemory> barriers;
 };
 
 }  // namespace lope::step

@@ -5,6 +5,7 @@
 #include <lope/optimize/minimizer.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace lope::step {
@@ -14,6 +15,7 @@ struct ContactReport {
   int obstacle_pairs = 0;            // nodes against obstacles: active constraints and penalties
   int body_pairs = 0;                // nodes inside a body
   double deepest = 0;                // penetration by any node, metres
+  double smallest_gap = std::numeric_limits<double>::infinity();  // between surfaces that barriers keep apart, metres
   double friction_loss = 0;          // what implicit friction took in the step, joules
   int rounds = 1;                    // minimisations until normal forces and following loads had settled
   std::vector<Vec3> obstacle_force;  // per obstacle of the model: on the bodies of this island, newtons

@@ -39,6 +39,7 @@ void Simulation::make_islands() {
   }
   state_.kept.resize(islands_.size());
   state_.contacts.resize(islands_.size());
+  state_.barriers.resize(islands_.size());
   use_method(model_.solver.method);
 }
 
@@ -86,6 +87,7 @@ Expected<void> Simulation::restore(State state) {
   state_ = std::move(state);
   if (state_.kept.size() != islands_.size()) state_.kept.assign(islands_.size(), nullptr);
   if (state_.contacts.size() != islands_.size()) state_.contacts.assign(islands_.size(), {});
+  if (state_.barriers.size() != islands_.size()) state_.barriers.assign(islands_.size(), {});
   forget_last_step();
   return {};
 }
@@ -108,6 +110,7 @@ bool Simulation::take_back() {
   state_.previous_h = past_->previous_h;
   state_.kept = std::move(past_->kept);
   state_.contacts = std::move(past_->contacts);
+  state_.barriers = std::move(past_->barriers);
   forget_last_step();
   return true;
 }
@@ -133,6 +136,7 @@ IslandStart Simulation::start_of(std::size_t index) const {
   IslandStart from;
   for (const std::size_t i : islands_[index]->bodies()) from.bodies.push_back(&state_.nodes(i));
   from.contacts = state_.contacts[index];
+  from.barrier = state_.barriers[index];
   return from;
 }
 
@@ -218,14 +222,18 @@ bool Simulation::solve_alone(const matter::StepTimes& step, StepReport& report) 
 // What the islands and lone matter found becomes the state, and the state what take_back() returns to.
 void Simulation::commit(const StepReport& step) {
   past_ = std::make_unique<Past>(
-      Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts), {}});
+      Past{state_.time, state_.step, state_.previous_h, std::move(state_.kept), std::move(state_.contacts),
+           {},
+           std::move(state_.barriers)});
   state_.kept.clear();
   state_.contacts.clear();
+  state_.barriers.clear();
   for (std::size_t k = 0; k < islands_.size(); ++k) {
     const auto& island = islands_[k];
     const optimize::KeptModelPtr kept = island->minimizer().kept();
     state_.kept.push_back(step.islands[k].fell_back ? optimize::without_model(kept) : kept);
     state_.contacts.push_back(island->take_contacts());
+    state_.barriers.push_back(island->barrier_memory());
   }
   for (std::size_t i = 0; i < matter_.size(); ++i) matter_[i]->commit(*state_.bodies[i]);
   state_.time = step.time;

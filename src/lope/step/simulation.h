@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
+#include <lope/matter/contact/barrier.h>
 #include <lope/matter/contact/contact.h>
 #include <lope/matter/nodal_matter.h>
 #include <lope/optimize/minimizer.h>
@@ -32,6 +33,7 @@ struct State {
   // of the next one begins (empty without implicit friction).
   std::vector<optimize::KeptModelPtr> kept;
   std::vector<std::vector<matter::Contact>> contacts;
+  std::vector<matter::BarrierMemory> barriers;  // per island of nodes
 
   // Positions and velocities of a body of nodes.
   const matter::NodalState& nodes(std::size_t body) const { return as<matter::NodalState>(bodies[body]); }

@@ -51,6 +51,36 @@ std::vector<Coupling> random_couplings(const BlockMatrix& matrix, int count, std
   return couplings;
 }
 
+TEST(BlockPattern, OfGroupsOfSeveralSizesIsTheUnion) {
+  const std::vector<int> triangles = {0, 1, 2, 2, 1, 3}, hinges = {0, 1, 2, 3}, pair = {4, 0};
+  const std::vector<BlockPattern::Groups> lists = {{triangles, 3}, {hinges, 4}, {pair, 2}};
+  const auto pattern = BlockPattern::from_groups(6, lists);
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      const bool coupled = i == j || (i < 4 && j < 4) || (i + j == 4 && i * j == 0);
+      EXPECT_EQ(pattern->slot(i, j) >= 0, coupled) << i << " " << j;
+    }
+    EXPECT_EQ(pattern->slot(i, i), pattern->diagonal(i));
+  }
+  EXPECT_EQ(BlockPattern::diagonal_only(7)->blocks(), 7);
+}
+
+TEST(BlockMatrix, HandsOutItsDiagonalBlocks) {
+  const BlockMatrix a = random_matrix(3, 2, 1);
+  std::vector<double> blocks(2 * a.size());
+  a.diagonal_blocks(blocks);
+  const Operator& known_by_what_it_does = a;
+  std::vector<double> e(a.size()), column(a.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    std::fill(e.begin(), e.end(), 0.0);
+    e[k] = 1;
+    known_by_what_it_does.multiply(e, column);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(blocks[4 * (k / 2) + 2 * i + k % 2], column[k / 2 * 2 + i]);
+    }
+  }
+}
+
 TEST(BlockPattern, HasExactlyTheCoupledPairs) {
   const std::vector<int> triangles = {0, 1, 2, 2, 1, 3};
   const auto pattern = BlockPattern::from_groups(5, triangles, 3);

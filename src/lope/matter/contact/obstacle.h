@@ -4,6 +4,7 @@
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/motion.h>
 
+#include <memory>
 #include <string>
 
 namespace lope::matter {
@@ -11,12 +12,14 @@ namespace lope::matter {
 enum class ContactKind {
   Constraint,  // exactly: no node is ever inside (OPT §5.1); needs an exact level set
   Penalty,     // nearly: nodes inside are pushed out (OPT §5.2); any level set
+  Barrier,     // exactly: no primitive ever crosses its triangles (barrier.h); needs a surface
 };
 
 struct Obstacle {
   std::string name;
   geometry::LevelSetPtr shape;  // at time 0
   geometry::Motion motion;
+  std::shared_ptr<const geometry::Mesh> surface;  // of a barrier, at time 0: its triangles (2D: its boundary)
   double begin = 0;  // s: at rest before
   ContactKind contact = ContactKind::Constraint;
   double friction = 0;      // Coulomb's μ

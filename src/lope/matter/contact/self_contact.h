@@ -42,11 +42,14 @@
 namespace lope::matter {
 
 struct SelfContactBody {
-  // At rest; its tetrahedra (2D: its triangles) count. Read during construction only.
+  // At rest; its tetrahedra (2D: its triangles) count; barriers (barrier.h) take the triangles of a mesh without tetrahedra,
+  // which may be an open sheet. Read during construction only.
   const geometry::Mesh* mesh = nullptr;
   // k [N/m²]; between two bodies the larger one. See default_self_contact_stiffness.
   double stiffness = 0;
   bool with_itself = true;  // otherwise it meets the others only
+  // Of a sheet whose middle the mesh is, metres: barriers keep middles half the sum of two thicknesses apart, and more.
+  double thickness = 0;
 };
 
 // Ten times Young's modulus. With an edge length l, a pressure p on the surface then sinks a vertex in by

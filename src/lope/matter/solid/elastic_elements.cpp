@@ -1,6 +1,7 @@
 #include <lope/base/parallel.h>
 #include <lope/material/evaluate.h>
 #include <lope/material/registry.h>
+#include <lope/matter/element_clusters.h>
 #include <lope/matter/solid/elastic_elements.h>
 #include <lope/matter/solid/first_root.h>
 
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include <Eigen/LU>
 
@@ -38,54 +38,6 @@ constexpr std::size_t element_grain = 1024;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Many enough to feed the cores of a large machine in every colour, large enough to amortise their
-// boundaries; whole batches. Depends on the mesh alone.
-int cluster_size(int elements) { return std::clamp(elements / 256, 64, 512) / lanes * lanes; }
-
-// Cuts [begin, end) of `order` into clusters of `size` (the last may be smaller) by recursive bisection along
-// the longest extent of the centroids.
-template <int d>
-class Bisection {
- public:
-  Bisection(const std::vector<Vec<d>>& centroids, int size) : centroids_(centroids), size_(size) {
-    order_.resize(centroids.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    if (!order_.empty()) cut(0, static_cast<int>(order_.size()));
-  }
-  std::vector<std::vector<int>> take() { return std::move(clusters_); }
-
- private:
-  void cut(int begin, int end) {
-    const int count = end - begin;
-    if (count <= size_) {
-      clusters_.emplace_back(order_.begin() + begin, order_.begin() + end);
-      std::sort(clusters_.back().begin(), clusters_.back().end());
-      return;
-    }
-    Vec<d> low = centroids_[index(order_[index(begin)])], high = low;
-    for (int i = begin; i < end; ++i) {
-      low = low.cwiseMin(centroids_[index(order_[index(i)])]);
-      high = high.cwiseMax(centroids_[index(order_[index(i)])]);
-    }
-    int axis = 0;
-    (high - low).maxCoeff(&axis);
-    const int pieces = (count + size_ - 1) / size_;
-    const int middle = begin + pieces / 2 * size_;
-    const auto before = [&](int a, int b) {
-      const double xa = centroids_[index(a)][axis], xb = centroids_[index(b)][axis];
-      return xa != xb ? xa < xb : a < b;
-    };
-    std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end, before);
-    cut(begin, middle);
-    cut(middle, end);
-  }
-
-  const std::vector<Vec<d>>& centroids_;
-  int size_;
-  std::vector<int> order_;
-  std::vector<std::vector<int>> clusters_;
-};
-
 }  // namespace
 
 template <int d>
@@ -110,9 +62,11 @@ ElasticElements<d>::ElasticElements(std::span<const double> rest, std::span<cons
     needs_positive_volume_ |=
         material::entry(parameters(static_cast<int>(e)).density).defined_only_for_positive_J;
   }
-  const std::vector<std::vector<int>> members = Bisection<d>(centroids, cluster_size(element_count())).take();
+  const std::vector<std::vector<int>> members = bisected_clusters<d>(centroids, cluster_size(element_count(), lanes));
   fill_batches(rest, elements, members);
-  colour_clusters(elements, members);
+  std::vector<int> load;
+  for (const Cluster& cluster : clusters_) load.push_back(cluster.end - cluster.begin);
+  colours_ = coloured_clusters(node_count_, elements, d + 1, members, load);
   move_to(rest);
 }
 
@@ -194,42 +148,6 @@ void ElasticElements<d>::fill_lane(int batch, int lane, int element, std::span<c
       assert(slot >= 0 && slot <= std::numeric_limits<int>::max());
       slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)].lane[lane] = static_cast<int>(slot);
     }
-  }
-}
-
-// Greedy: each cluster takes the admissible colour with the fewest batches so far.
-template <int d>
-void ElasticElements<d>::colour_clusters(std::span<const int> elements,
-                                         const std::vector<std::vector<int>>& members) {
-  std::vector<std::vector<int>> colours_at(index(node_count_));
-  std::vector<int> load;
-  std::vector<int> taken_by;  // colour → last cluster that may not have it
-  for (int cluster = 0; cluster < cluster_count(); ++cluster) {
-    const auto for_each_node = [&](const auto& body) {
-      for (const int element : members[index(cluster)]) {
-        for (int a = 0; a <= d; ++a)
-          body(colours_at[index(elements[index(std::int64_t{element} * (d + 1) + a)])]);
-      }
-    };
-    for_each_node([&](const std::vector<int>& used) {
-      for (const int colour : used) taken_by[index(colour)] = cluster;
-    });
-    int best = -1;
-    for (int colour = 0; colour < colour_count(); ++colour) {
-      if (taken_by[index(colour)] == cluster) continue;
-      if (best < 0 || load[index(colour)] < load[index(best)]) best = colour;
-    }
-    if (best < 0) {
-      best = colour_count();
-      colours_.emplace_back();
-      load.push_back(0);
-      taken_by.push_back(-1);
-    }
-    colours_[index(best)].push_back(cluster);
-    load[index(best)] += clusters_[index(cluster)].end - clusters_[index(cluster)].begin;
-    for_each_node([&](std::vector<int>& used) {
-      if (used.empty() || used.back() != best) used.push_back(best);
-    });
   }
 }
 
@@ -319,6 +237,37 @@ void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, d
   with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
     kernels_.hessian(data, c.begin, c.end, scale, blocks);
   });
+}
+
+template <int d>
+void ElasticElements<d>::add_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const {
+  if (diagonal_slots_.empty()) {
+    diagonal_slots_.resize(slots_.size());
+    for (std::size_t c = 0; c < clusters_.size(); ++c) {
+      const int unread = node_count_ + static_cast<int>(c);
+      for (int batch = clusters_[c].begin; batch < clusters_[c].end; ++batch) {
+        for (int a = 0; a <= d; ++a) {
+          for (int b = 0; b <= d; ++b) {
+            elastic::IndexRow& row = diagonal_slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)];
+            if (a == b) {
+              row = nodes_[index(std::int64_t{batch} * (d + 1) + a)];
+            } else {
+              std::fill(std::begin(row.lane), std::end(row.lane), unread);
+            }
+          }
+        }
+      }
+    }
+    diagonal_work_.resize((index(node_count_) + clusters_.size()) * d * d);
+  }
+  std::fill(diagonal_work_.begin(), diagonal_work_.end(), 0.0);
+  with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
+    elastic::Batches diagonal = data;
+    diagonal.slots = diagonal_slots_.data();
+    kernels_.hessian(diagonal, c.begin, c.end, scale, diagonal_work_.data());
+  });
+  const std::size_t count = index(node_count_) * d * d;
+  for (std::size_t k = 0; k < count; ++k) blocks[k] += diagonal_work_[k];
 }
 
 template <int d>

@@ -2,9 +2,8 @@
 // strain per metre of depth) and its derivatives: where most of the time of a step that is not linear algebra
 // goes.
 //
-// Elements are reordered by recursive bisection of their centroids into clusters, whose size depends on the
-// mesh alone; clusters of one colour share no node. Colours run one after another, the clusters of one colour
-// in parallel: results are scattered without atomics and have the same bits for any number of threads. Within
+// Elements are reordered by recursive bisection of their centroids into clusters (element_clusters.h): results are
+// scattered without atomics and have the same bits for any number of threads. Within
 // a cluster elements go through SIMD batches of one density each (elastic_kernels.h). After construction the
 // calls allocate nothing that grows with the mesh.
 //
@@ -58,6 +57,8 @@ class ElasticElements {
   void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const;
   // The same into blocks that lie in the order of pattern(), as part of a larger matrix.
   void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
+  // Its diagonal blocks alone, one per node, without a matrix.
+  void add_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const;
   // y += scale·∂²Φ/∂x²·p, without a matrix.
   void add_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                          std::span<double> y) const;
@@ -104,7 +105,6 @@ class ElasticElements {
                     const std::vector<std::vector<int>>& members);
   void fill_lane(int batch, int lane, int element, std::span<const double> rest,
                  std::span<const int> elements, const material::Parameters& parameters, bool padding);
-  void colour_clusters(std::span<const int> elements, const std::vector<std::vector<int>>& members);
   elastic::Batches batches() const;
   void evaluate_energy() const;
   // Runs body(cluster) over all clusters: clusters of one colour in parallel, colours in order.
@@ -138,6 +138,10 @@ class ElasticElements {
   std::vector<material::Density> density_;
   std::vector<int> filled_;
   std::vector<elastic::IndexRow> nodes_, slots_;
+  // For diagonal blocks alone: the node, or, off the diagonal, a place of the cluster's own behind the nodes that nothing reads.
+  // Made when first asked for.
+  mutable std::vector<elastic::IndexRow> diagonal_slots_;
+  mutable std::vector<double> diagonal_work_;
   std::vector<elastic::Row> rest_, state_;
   enum class TangentState { Stale, Raw, Projected };
   mutable std::vector<elastic::Row> tangent_;

@@ -1,26 +1,18 @@
 // The loops over batches of elements, compiled once per instruction set and chosen at run time.
 // An implementation detail of elastic_elements.h.
-//
-// Layout: elements stand in batches of `lanes`; quantity q of a batch is one row of `lanes` consecutive
-// doubles, one per element, and the rows of a batch are consecutive (an array of structures of arrays). All
-// instruction sets share the layout; a narrower one walks a batch in several strides.
 #pragma once
 
 #include <lope/base/cpu.h>
 #include <lope/material/parameters.h>
+#include <lope/matter/element_rows.h>
 
 #include <cstdint>
 
 namespace lope::matter::elastic {
 
-inline constexpr int lanes = 8;
-
-struct alignas(64) Row {
-  double lane[lanes];
-};
-struct alignas(32) IndexRow {
-  int lane[lanes];
-};
+using matter::IndexRow;
+using matter::lanes;
+using matter::Row;
 
 // Rows of one batch.
 template <int d>

@@ -12,6 +12,7 @@
 #include <lope/material/dispatch.h>
 #include <lope/math/psd.h>
 #include <lope/math/svd.h>
+#include <lope/matter/block_scatter.h>
 #include <lope/matter/solid/elastic_kernels.h>
 
 namespace lope::matter::elastic {
@@ -34,7 +35,6 @@ struct KernelsOf {
   using Wide = typename WideOf<(2 * W <= lanes)>::Type;
   using L = Layout<d>;
   static constexpr int nodes = d + 1;
-  static constexpr int block = d * d;
 
   template <class X = T>
   [[gnu::always_inline]] static X row(const Row* rows, int index, int lane) {
@@ -290,11 +290,8 @@ struct KernelsOf {
     return H;
   }
 
-  // The blocks of the node pairs a ≤ b of W elements.
-  struct Blocks {
-    double entry[nodes * (nodes + 1) / 2][block][W];
-    static constexpr int index(int a, int b) { return a * nodes - a * (a - 1) / 2 + (b - a); }
-  };
+  using Scatter = BlockScatter<d, nodes, W, Isa>;
+  using Blocks = typename Scatter::Blocks;
 
   [[gnu::always_inline]] static void fill_blocks(const Tangent& c, const Square<T, d>& U,
                                                  const Square<T, d>& shape, Blocks& blocks) {
@@ -331,57 +328,6 @@ struct KernelsOf {
     }
   }
 
-  // Adds one block of S elements at once: entries of one element become neighbours by transposing S rows.
-  static constexpr int S = W < 4 ? W : 4;  // NOLINT(bugprone-branch-clone): the same only where W = 4
-  using Strip = math::Pack<S, Isa>;
-  template <bool transposed>
-  [[gnu::always_inline]] static void add_block(const double (&entry)[block][W], int offset,
-                                               double* const (&target)[S], int count) {
-    constexpr auto from = [](int k) { return transposed ? d * (k % d) + k / d : k; };
-    for (int first = 0; first + S <= block; first += S) {
-      Strip rows[S];
-      for (int k = 0; k < S; ++k) rows[k] = math::load<Strip>(entry[from(first + k)] + offset);
-      math::transpose(rows);
-      for (int w = 0; w < count; ++w) {
-        math::store(target[w] + first, math::load<Strip>(target[w] + first) + rows[w]);
-      }
-    }
-    for (int k = block / S * S; k < block; ++k) {
-      for (int w = 0; w < count; ++w) target[w][k] += entry[from(k)][offset + w];
-    }
-  }
-
-  [[gnu::always_inline]] static void scatter_strip(const Blocks& blocks, const IndexRow* slots, int lane,
-                                                   int offset, int count, double* values) {
-    for (int a = 0; a < nodes; ++a) {
-      for (int b = 0; b < nodes; ++b) {
-        double* target[S];
-        for (int w = 0; w < S; ++w) {
-          target[w] =
-              values + static_cast<std::int64_t>(block) * slots[nodes * a + b].lane[lane + offset + w];
-        }
-        if (a <= b) {
-          add_block<false>(blocks.entry[Blocks::index(a, b)], offset, target, count);
-        } else {
-          add_block<true>(blocks.entry[Blocks::index(b, a)], offset, target, count);
-        }
-      }
-    }
-  }
-
-  // Padding stands last in a batch and is not scattered.
-  [[gnu::always_inline]] static void scatter_blocks(const Blocks& blocks, const IndexRow* slots, int lane,
-                                                    int filled, double* values) {
-    for (int offset = 0; offset < W; offset += S) {
-      const int count = filled - lane - offset;
-      if (count >= S) {
-        scatter_strip(blocks, slots, lane, offset, S, values);
-      } else if (count > 0) {
-        scatter_strip(blocks, slots, lane, offset, count, values);
-      }
-    }
-  }
-
   static void hessian(const Batches& batches, int begin, int end, double scale, double* values) {
     for (int batch = begin; batch < end; ++batch) {
       const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
@@ -395,7 +341,7 @@ struct KernelsOf {
         scale_tangent(c, T(scale));
         Blocks blocks;
         fill_blocks(c, U, shape, blocks);
-        scatter_blocks(blocks, slots, lane, batches.filled[batch], values);
+        Scatter::scatter(blocks, slots, lane, batches.filled[batch], values);
       }
     }
   }

@@ -1,9 +1,7 @@
-#include <lope/base/parallel.h>
 #include <lope/geometry/grid_embedding.h>
 #include <lope/geometry/partition.h>
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
-#include <lope/matter/displacement_budget.h>
 #include <lope/matter/solid/solid_objective.h>
 
 #include <algorithm>
@@ -14,8 +12,6 @@
 
 namespace lope::matter {
 namespace {
-
-constexpr std::size_t grain = 4096;
 
 // Levels of the hierarchy: a coarsest one of at most this many nodes is factorised in no time; one that keeps more than
 // this part of the nodes is not worth its while.
@@ -155,13 +151,17 @@ optimize::CharacteristicScales characteristic_scales(const SolidDescription& des
 
 template <int d>
 SolidObjective<d>::SolidObjective(const SolidDescription& description)
-    : elements_(coordinates<d>(*description.mesh), element_nodes<d>(*description.mesh), description.materials,
-                description.material_of_element),
-      masses_(lumped_masses<d>(description, elements_)),
-      scales_(characteristic_scales<d>(description, elements_)),
-      rest_(without_surface<d>(*description.mesh)),
-      mass_damping_(description.mass_damping),
-      stiffness_damping_(description.stiffness_damping) {
+    : SolidObjective(description,
+                     ElasticElements<d>(coordinates<d>(*description.mesh), element_nodes<d>(*description.mesh),
+                                        description.materials, description.material_of_element)) {}
+
+template <int d>
+SolidObjective<d>::SolidObjective(const SolidDescription& description, ElasticElements<d> elements)
+    : NodalObjective<d>({elements.pattern(), lumped_masses<d>(description, elements),
+                         characteristic_scales<d>(description, elements), description.mass_damping,
+                         description.stiffness_damping}),
+      elements_(std::move(elements)),
+      rest_(without_surface<d>(*description.mesh)) {
   const std::vector<double> stiffness = rest_stiffness<d>(description);
   double volume = 0;
   for (std::size_t e = 0; e < elements_.volumes().size(); ++e) {
@@ -169,151 +169,15 @@ SolidObjective<d>::SolidObjective(const SolidDescription& description)
     total_stiffness_ += elements_.volumes()[e] * stiffness[material_index(description, e)];
   }
   element_size_ = std::pow(volume / static_cast<double>(elements_.element_count()), 1.0 / d);
-  for (auto* work : {&point_, &offset_, &product_, &force_}) work->resize(size());
-}
-
-template <int d>
-void SolidObjective<d>::begin_step(const StepSetup& setup) {
-  setup_ = setup;
-  if (stiffness_damping_ > 0) {
-    if (!lagged_stiffness_) lagged_stiffness_.emplace(elements_.pattern(), d);
-    lagged_stiffness_->set_zero();
-    elements_.move_to(setup.start);
-    elements_.add_hessian(optimize::HessianKind::Projected, 1, *lagged_stiffness_);
-  }
-}
-
-template <int d>
-void SolidObjective<d>::move_to(std::span<const double> x) {
-  linalg::copy(x, point_);
-  elements_.move_to(x);
-}
-
-template <int d>
-double SolidObjective<d>::inertia_energy() const {
-  return 0.5 * setup_.inertia * parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
-           double sum = 0;
-           for (std::size_t i = begin; i < end; ++i) {
-             if (setup_.fixed[i]) continue;
-             double square = 0;
-             for (std::size_t k = i * d; k < (i + 1) * d; ++k)
-               square += std::pow(point_[k] - setup_.target[k], 2);
-             sum += masses_[i] * square;
-           }
-           return sum;
-         });
-}
-
-template <int d>
-optimize::ErrorBudget SolidObjective<d>::budget(std::span<const double> displacement, double accuracy) const {
-  const optimize::ErrorBudget plain = Objective::budget(displacement, accuracy);
-  if (setup_.unforced.empty() || !std::isfinite(plain.error)) return plain;
-  return displacement_budget({d, scales_.length, masses_, setup_.fixed, setup_.start, setup_.unforced}, point_,
-                             displacement, plain.allowed);
-}
-
-// w (k_M M + k_D D)(x − y), added to g; leaves x − y in offset_.
-template <int d>
-void SolidObjective<d>::add_damping_force(std::span<const double> x, std::span<double> g) const {
-  linalg::add_scaled(x, -1, setup_.damping_target, offset_);
-  if (stiffness_damping_ > 0) {
-    lagged_stiffness_->multiply(offset_, product_);
-  } else {
-    linalg::fill(product_, 0);
-  }
-  parallel_for(size(), grain, [&](std::size_t k) {
-    g[k] += setup_.damping * (stiffness_damping_ * product_[k] + mass_damping_ * masses_[k / d] * offset_[k]);
-  });
-}
-
-template <int d>
-double SolidObjective<d>::damping_energy() const {
-  linalg::fill(force_, 0);
-  add_damping_force(point_, force_);
-  return 0.5 * linalg::dot(force_, offset_);
-}
-
-template <int d>
-double SolidObjective<d>::value(double /*give_up_above*/) {
-  return inertia_energy() + (damped() ? damping_energy() : 0.0) + elements_.value() - outside_work();
-}
-
-// f·(x − xₙ) of the free nodes.
-template <int d>
-double SolidObjective<d>::outside_work() const {
-  if (setup_.force.empty()) return 0;
-  return parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t k = i * d; k < (i + 1) * d && !setup_.fixed[i]; ++k)
-        sum += setup_.force[k] * (point_[k] - setup_.start[k]);
-    }
-    return sum;
-  });
-}
-
-// Rounding of the positions (ε|x|) times the forces that act there, added like independent errors, and the
-// rounding of the sums.
-template <int d>
-double SolidObjective<d>::value_noise() {
-  constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const double force_square = parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (setup_.fixed[i]) continue;
-      for (std::size_t k = i * d; k < (i + 1) * d; ++k) {
-        sum += std::pow(setup_.inertia * masses_[i] * (point_[k] - setup_.target[k]), 2);
-      }
-    }
-    return sum;
-  });
-  const double reach = linalg::max_block_norm(point_, d);
-  const double outside = setup_.force.empty() ? 0 : linalg::norm(setup_.force);
-  return 4 * epsilon *
-             (inertia_energy() + elements_.value_magnitude() + reach * (std::sqrt(force_square) + outside)) +
-         elastic_noise(epsilon * reach) + 4 * epsilon * damping_magnitude();
 }
 
 // Positions rounded by δ change F by δ/ℓ (ℓ the size of an element), and ψ ~ ½ξ|ε|² by |P| δ/ℓ = √(2ξψ) δ/ℓ
 // to first order. Summed over the body: √(2ξVΦ) δ/ℓ + ξV(δ/ℓ)².
 template <int d>
-double SolidObjective<d>::elastic_noise(double delta) const {
+double SolidObjective<d>::potential_noise(double delta) const {
   const double change = delta / element_size_;
   return std::sqrt(2 * total_stiffness_ * elements_.value_magnitude()) * change +
          total_stiffness_ * change * change;
-}
-
-// Size of the products that cancel in ½w k_D |x − y|²_D: a rigid motion costs nothing but is large.
-template <int d>
-double SolidObjective<d>::damping_magnitude() const {
-  if (stiffness_damping_ == 0) return 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < masses_.size(); ++i) {
-    const double* block =
-        lagged_stiffness_->block(lagged_stiffness_->pattern().diagonal(static_cast<int>(i)));
-    for (std::size_t k = 0; k < d; ++k) {
-      sum += block[k * (d + 1)] * std::pow(point_[i * d + k] - setup_.damping_target[i * d + k], 2);
-    }
-  }
-  return setup_.damping * stiffness_damping_ * sum;
-}
-
-template <int d>
-void SolidObjective<d>::gradient(std::span<double> g) {
-  parallel_for(size(), grain, [&](std::size_t k) {
-    g[k] = setup_.inertia * masses_[k / d] * (point_[k] - setup_.target[k]);
-  });
-  elements_.add_gradient(g);
-  if (damped()) add_damping_force(point_, g);
-  if (!setup_.force.empty()) linalg::combine(-1, setup_.force, 1, g);
-  clear_fixed(g);
-}
-
-template <int d>
-void SolidObjective<d>::clear_fixed(std::span<double> g) const {
-  parallel_for(masses_.size(), grain, [&](std::size_t i) {
-    if (setup_.fixed[i]) std::fill_n(g.data() + i * d, d, 0.0);
-  });
 }
 
 template <int d>
@@ -323,66 +187,9 @@ optimize::SplitObjective* SolidObjective<d>::split() {
 }
 
 template <int d>
-void SolidObjective<d>::quadratic_gradient(std::span<const double> x, std::span<double> g) const {
-  parallel_for(size(), grain,
-               [&](std::size_t k) { g[k] = setup_.inertia * masses_[k / d] * (x[k] - setup_.target[k]); });
-  if (damped()) add_damping_force(x, g);
-  if (!setup_.force.empty()) linalg::combine(-1, setup_.force, 1, g);
-  clear_fixed(g);
-}
-
-template <int d>
 void SolidObjective<d>::add_transposed(std::span<const double> p, std::span<double> g) const {
   split_->add_transposed(p, g);
-  clear_fixed(g);  // g was 0 there
-}
-
-template <int d>
-void SolidObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) const {
-  elements_.add_hessian(kind, 1, blocks);
-  if (stiffness_damping_ > 0) {
-    const auto lagged = lagged_stiffness_->values();
-    const double scale = setup_.damping * stiffness_damping_;
-    parallel_for(lagged.size(), grain, [&](std::size_t k) { blocks[k] += scale * lagged[k]; });
-  }
-  const std::shared_ptr<const linalg::BlockPattern> pattern = elements_.pattern();
-  for (std::size_t i = 0; i < masses_.size(); ++i) {
-    double* block = blocks + pattern->diagonal(static_cast<int>(i)) * d * d;
-    for (std::ptrdiff_t k = 0; k < d; ++k) block[k * (d + 1)] += diagonal_weight() * masses_[i];
-  }
-}
-
-template <int d>
-const linalg::BlockMatrix& SolidObjective<d>::hessian(optimize::HessianKind kind) {
-  if (!hessian_) hessian_.emplace(elements_.pattern(), d);
-  hessian_->set_zero();
-  add_hessian(kind, hessian_->values().data());
-  hessian_->make_identity(setup_.fixed, largest_diagonal(*hessian_));
-  return *hessian_;
-}
-
-template <int d>
-void SolidObjective<d>::hessian_times(optimize::HessianKind kind, std::span<const double> direction,
-                                      std::span<double> y) {
-  // Fixed nodes do not move and feel nothing: their part of the direction is passed through unchanged.
-  linalg::copy(direction, offset_);
-  for (std::size_t i = 0; i < masses_.size(); ++i) {
-    if (setup_.fixed[i]) std::fill_n(offset_.data() + i * d, d, 0.0);
-  }
-  if (stiffness_damping_ > 0) {
-    lagged_stiffness_->multiply(offset_, y);
-    linalg::combine(diagonal_weight(), offset_, 0, product_);
-    parallel_for(size(), grain, [&](std::size_t k) {
-      y[k] = setup_.damping * stiffness_damping_ * y[k] + masses_[k / d] * product_[k];
-    });
-  } else {
-    parallel_for(size(), grain,
-                 [&](std::size_t k) { y[k] = diagonal_weight() * masses_[k / d] * offset_[k]; });
-  }
-  elements_.add_hessian_times(kind, 1, offset_, y);
-  for (std::size_t i = 0; i < masses_.size(); ++i) {
-    if (setup_.fixed[i]) std::copy_n(direction.data() + i * d, d, y.data() + i * d);
-  }
+  this->clear_fixed(g);  // g was 0 there
 }
 
 template <int d>
@@ -430,36 +237,6 @@ linalg::HierarchyPtr SolidObjective<d>::hierarchy() {
 }
 
 template <int d>
-optimize::Objective::ScalarModel SolidObjective<d>::scalar_model() {
-  const double mass_weight = diagonal_weight(), stiffness_weight = 1 + setup_.damping * stiffness_damping_;
-  if (!scalar_) scalar_.emplace(Scalar{linalg::BlockMatrix(elements_.pattern(), 1), 0, 0, {}, 0});
-  if (scalar_->mass_weight != mass_weight || scalar_->stiffness_weight != stiffness_weight ||
-      !std::equal(scalar_->fixed.begin(), scalar_->fixed.end(), setup_.fixed.begin(), setup_.fixed.end())) {
-    linalg::BlockMatrix& matrix = scalar_->matrix;
-    matrix.set_zero();
-    elements_.add_laplacian(stiffness_weight, matrix);
-    double largest = 0;
-    for (std::size_t i = 0; i < masses_.size(); ++i) {
-      double* diagonal = matrix.block(matrix.pattern().diagonal(static_cast<int>(i)));
-      *diagonal += mass_weight * masses_[i];
-      largest = std::max(largest, *diagonal);
-    }
-    matrix.make_identity(setup_.fixed, largest);
-    scalar_->mass_weight = mass_weight;
-    scalar_->stiffness_weight = stiffness_weight;
-    scalar_->fixed.assign(setup_.fixed.begin(), setup_.fixed.end());
-    ++scalar_->version;
-  }
-  return {&scalar_->matrix, scalar_->version};
-}
-
-template <int d>
-void SolidObjective<d>::potential_gradient(std::span<double> g) const {
-  linalg::fill(g, 0);
-  elements_.add_gradient(g);
-}
-
-template <int d>
 std::vector<Field> SolidObjective<d>::fields(const FieldFilter& wanted) const {
   using Elements = ElasticElements<d>;
   std::vector<Field> result;
@@ -477,14 +254,6 @@ std::vector<Field> SolidObjective<d>::fields(const FieldFilter& wanted) const {
 
 template class SolidObjective<2>;
 template class SolidObjective<3>;
-
-double largest_diagonal(const linalg::BlockMatrix& matrix) {
-  double largest = 0;
-  for (int i = 0; i < matrix.pattern().rows(); ++i) {
-    largest = std::max(largest, std::abs(*matrix.block(matrix.pattern().diagonal(i))));
-  }
-  return largest;
-}
 
 std::unique_ptr<StepObjective> make_solid_objective(const SolidDescription& description) {
   if (description.dimension == 2) return std::make_unique<SolidObjective<2>>(description);

@@ -1,4 +1,5 @@
 // The kinds of matter: one line each.
+#include <lope/scene/kinds/cloth.h>
 #include <lope/scene/kinds/liquid.h>
 #include <lope/scene/kinds/mpm.h>
 #include <lope/scene/kinds/solid.h>
@@ -12,6 +13,7 @@ namespace {
 std::vector<const Kind*>& registered() {
   static std::vector<const Kind*> all{
       &solid_kind(),
+      &cloth_kind(),
       &liquid_kind(),
       &mpm_kind(),
   };

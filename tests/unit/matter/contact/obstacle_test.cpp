@@ -3,6 +3,7 @@
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/shapes.h>
+#include <lope/linalg/block_multigrid.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/contact/obstacle_penalty.h>
 #include <lope/matter/island_objective.h>
@@ -188,6 +189,59 @@ TEST_P(Constraints, AssembledAndMatrixFreeProductsAgreeAndTheProjectedOneIsPosit
     island.hessian(HessianKind::Projected).multiply(d, y);
     EXPECT_GT(linalg::dot(d, y), 0);
   }
+  std::vector<double> blocks(3 * n), assembled(3 * n);
+  for (const auto kind : {HessianKind::Raw, HessianKind::Projected}) {
+    island.hessian(kind).diagonal_blocks(assembled);
+    island.hessian_diagonal(kind, blocks);
+    EXPECT_LT(difference(blocks, assembled), 1e-12 * linalg::norm(assembled));
+  }
+}
+
+// With the tangent spaces as projectors of the prolongations, what is held stays out of the coarse levels: one that has all
+// nodes solves the rest.
+TEST_P(Constraints, MultigridKeepsToTheTangentSpaces) {
+  Pressed pressed(GetParam().obstacle);
+  IslandObjective& island = pressed.island;
+  EXPECT_FALSE(island.projectors().empty());
+  ASSERT_TRUE(island.hierarchy());
+  EXPECT_EQ(island.hierarchy()->id(), island.hierarchy()->id());
+  const linalg::BlockMatrix& hessian = island.hessian(HessianKind::Projected);
+  linalg::BlockMultigrid multigrid;
+  multigrid.set_hierarchy(island.hierarchy());
+  multigrid.set_projectors(island.projectors());
+  ASSERT_TRUE(multigrid.update(hessian));
+  std::vector<double> g(pressed.x.size()), d(g.size()), rest(g.size());
+  island.gradient(g);
+  multigrid.apply(g, d);
+  hessian.multiply(d, rest);
+  EXPECT_LT(difference(rest, g), 1e-6 * linalg::norm(g));
+  std::vector<double> tangential = d;
+  island.constraints().project_gradient(tangential);
+  EXPECT_LT(difference(tangential, d), 1e-12 * linalg::norm(d));
+}
+
+class Wall final : public ContactTerm {
+ public:
+  void move_to(std::span<const double>) override {}
+  double value() override { return 0; }
+  double value_noise() override { return 0; }
+  double largest_step(std::span<const double> d) override { return 0.5 / std::abs(d[0]); }
+  void add_gradient(std::span<double>) override {}
+  void add_hessian(HessianKind, linalg::BlockMatrix&) override {}
+  void add_hessian_times(HessianKind, std::span<const double>, std::span<double>) override {}
+};
+
+TEST(Island, ContactBoundsItsSteps) {
+  Block block(Vec3(0, 0, 0));
+  IslandObjective island({block.objective.get()});
+  Wall wall;
+  island.begin_step({});
+  island.move_to(block.start);
+  const std::vector<double> direction(block.start.size(), 2.0);
+  const double free = island.largest_step(direction);
+  EXPECT_GT(free, 1);
+  island.add(wall);
+  EXPECT_EQ(island.largest_step(direction), 0.25);
 }
 
 // What is pressed stays, what is pulled away is let go.

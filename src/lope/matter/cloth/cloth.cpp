@@ -1,0 +1,23 @@
+#include <lope/matter/cloth/cloth.h>
+
+namespace lope::matter {
+
+std::unique_ptr<Matter> ClothBody::make(const World& world) const {
+  return std::make_unique<ClothMatter>(*this, world);
+}
+
+ClothMatter::ClothMatter(const ClothBody& body, const World& world)
+    : NodalMatter(body, world,
+                  std::make_unique<ClothObjective>(body.sheet, body.material, body.air, body.mass_damping,
+                                                   body.stiffness_damping)),
+      cloth_(body) {}
+
+void ClothMatter::draw_once(const FieldFilter& /*wanted*/, BodyFrame& frame) const {
+  std::vector<std::int32_t> corners;
+  corners.reserve(3 * cloth_.sheet.triangles.size());
+  for (const geometry::Triangle& t : cloth_.sheet.triangles) corners.insert(corners.end(), t.begin(), t.end());
+  frame.data.add("triangles", {cloth_.sheet.triangles.size(), 3}, std::move(corners));
+  frame.data.metadata["dimension"] = "3";
+}
+
+}  // namespace lope::matter

@@ -1,0 +1,102 @@
+#include <lope/geometry/crossings.h>
+#include <lope/matter/contact/contact_surface.h>
+#include <lope/matter/nodal_matter.h>
+#include <lope/scene/tangles.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace lope::scene {
+namespace {
+
+// All surfaces that barriers see, of one dimension.
+struct Surfaces {
+  std::vector<matter::SelfContactBody> bodies;
+  std::vector<matter::SurfaceObstacle> obstacles;
+  std::vector<Vec3> points;
+  std::vector<std::string> names;
+  std::vector<bool> with_itself, with_others, is_obstacle;
+};
+
+Surfaces gather(const step::Model& model, int dimension) {
+  Surfaces all;
+  const bool between_bodies = model.body_contact.model == step::BodyContactModel::Barrier;
+  for (const auto& part : model.bodies) {
+    const auto* body = dynamic_cast<const matter::NodalBody*>(part.get());
+    if (!body || body->dimension != dimension || !body->contact_body().mesh) continue;
+    all.bodies.push_back(body->contact_body());
+    const std::vector<Vec3>& points = body->initial_positions.empty() ? body->rest_positions() : body->initial_positions;
+    all.points.insert(all.points.end(), points.begin(), points.end());
+    all.names.push_back(body->called());
+    all.with_itself.push_back(between_bodies && body->self_contact);
+    all.with_others.push_back(between_bodies && body->touches_others);
+    all.is_obstacle.push_back(false);
+  }
+  for (const step::Obstacle& obstacle : model.obstacles) {
+    if (obstacle.contact != step::ContactKind::Barrier) continue;
+    all.obstacles.push_back({obstacle.surface.get(), 0});
+    const geometry::RigidPose pose = obstacle.pose(0);
+    for (const Vec3& v : obstacle.surface->vertices) all.points.push_back(pose.place(v));
+    all.names.push_back(fmt::format("obstacle '{}'", obstacle.name));
+    all.with_itself.push_back(false);
+    all.with_others.push_back(false);
+    all.is_obstacle.push_back(true);
+  }
+  return all;
+}
+
+std::vector<Tangle> tangles_of(const step::Model& model, int dimension) {
+  const Surfaces all = gather(model, dimension);
+  if (all.bodies.empty()) return {};
+  const matter::ContactSurface surface = matter::make_contact_surface(dimension, all.bodies, all.obstacles, 0);
+  std::map<std::array<int, 2>, Tangle> found;
+  const auto add = [&](int edge_node, int other_node) {
+    int a = surface.owner[static_cast<std::size_t>(edge_node)], b = surface.owner[static_cast<std::size_t>(other_node)];
+    if (a > b) std::swap(a, b);
+    const auto first = static_cast<std::size_t>(a), second = static_cast<std::size_t>(b);
+    const bool matters = a == b ? all.with_itself[first]
+                                : all.is_obstacle[first] != all.is_obstacle[second] ||
+                                      (all.with_others[first] && all.with_others[second]);
+    if (!matters) return;
+    Tangle& tangle = found[{a, b}];
+    if (tangle.crossings++ > 0) return;
+    tangle.first = all.names[first];
+    tangle.second = all.names[second];
+    tangle.place = all.points[static_cast<std::size_t>(edge_node)];
+  };
+  if (dimension == 3) {
+    for (const geometry::Crossing& c : geometry::find_crossings(all.points, surface.edges, surface.triangles))
+      add(surface.edges[static_cast<std::size_t>(c.edge)][0], surface.triangles[static_cast<std::size_t>(c.triangle)][0]);
+  } else {
+    for (const auto& [a, b] : geometry::find_planar_crossings(all.points, surface.edges))
+      add(surface.edges[static_cast<std::size_t>(a)][0], surface.edges[static_cast<std::size_t>(b)][0]);
+  }
+  std::vector<Tangle> result;
+  for (auto& [owners, tangle] : found) result.push_back(std::move(tangle));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Tangle> find_tangles(const step::Model& model) {
+  const bool barriers = model.body_contact.model == step::BodyContactModel::Barrier ||
+                        std::any_of(model.obstacles.begin(), model.obstacles.end(),
+                                    [](const step::Obstacle& o) { return o.contact == step::ContactKind::Barrier; });
+  if (!barriers) return {};
+  std::vector<Tangle> result = tangles_of(model, 3), flat = tangles_of(model, 2);
+  result.insert(result.end(), flat.begin(), flat.end());
+  return result;
+}
+
+std::string describe(const Tangle& tangle) {
+  const std::string with = tangle.first == tangle.second ? "itself" : tangle.second;
+  return fmt::format(
+      "{} starts tangled with {}: {} edges pass through its surface, one of them near ({:.4g}, {:.4g}, {:.4g}); barriers keep apart "
+      "what starts apart: move one of them, or say contact.model = \"penalty\"",
+      tangle.first, with, tangle.crossings, tangle.place[0], tangle.place[1], tangle.place[2]);
+}
+
+}  // namespace lope::scene

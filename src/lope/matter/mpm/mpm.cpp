@@ -204,7 +204,7 @@ class MpmOf final : public Mpm {
     }
     const Vec<Dim> gravity = world_.gravity.template head<Dim>();
     objective_.begin_step(grid_, particles, conditions_, before_, gravity, dt);
-    const Taken taken = description_.stepping == Stepping::Implicit ? move_implicitly(options) : move_explicitly(gravity, dt);
+    const Taken taken = description_.stepping == Stepping::Implicit ? move_implicitly(dt, options) : move_explicitly(gravity, dt);
     if (taken != Taken::Done) return taken;
     const double way = objective_.largest_motion(u_);
     if (!(way <= farthest * description_.dx)) return Taken::Again;
@@ -230,12 +230,21 @@ class MpmOf final : public Mpm {
     });
   }
 
-  // Separating nodes that would move into their obstacle are held.
-  void hold_approaching(std::span<const double> u) {
+  // At u, where the nodes would go without contact: separating nodes that would move into their obstacle are held, and those
+  // slide that friction by their own weight alone could not stop.
+  void hold_approaching(std::span<const double> u, double dt) {
     for (NodeContact<Dim>& contact : conditions_.contacts()) {
-      if (contact.separating) contact.held = contact.normal.dot(displacement(u, contact.node) - contact.target) < 0;
-      contact.stuck = contact.held && contact.friction > 0;
+      const Vec<Dim> way = displacement(u, contact.node) - contact.target;
+      const double gap = contact.normal.dot(way);
+      if (contact.separating) contact.held = gap < 0;
+      const Vec<Dim> slid = way - gap * contact.normal;
+      const double push = std::max(-gap, 0.0), size = slid.norm();
+      contact.stuck = contact.held && contact.friction > 0 && size <= contact.friction * push;
       contact.drag.setZero();
+      if (contact.held && !contact.stuck && contact.friction > 0) {
+        const double weight = grid_.masses()[static_cast<std::size_t>(contact.node)] / (dt * dt);
+        contact.drag = -contact.friction * push * weight / size * slid;
+      }
     }
     conditions_.update();
   }
@@ -243,8 +252,8 @@ class MpmOf final : public Mpm {
     return Eigen::Map<const Vec<Dim>>(u.data() + static_cast<std::ptrdiff_t>(Dim) * node);
   }
 
-  Taken move_implicitly(const optimize::MinimizerOptions& options) {
-    if (!conditions_.contacts().empty()) hold_free_motion();
+  Taken move_implicitly(double dt, const optimize::MinimizerOptions& options) {
+    if (!conditions_.contacts().empty()) hold_free_motion(dt);
     best_start();
     optimize::MinimizerSummary summary = minimizer_->minimize(objective_, u_, options);
     returned_.assign(conditions_.contacts().size(), 0);
@@ -273,14 +282,14 @@ class MpmOf final : public Mpm {
   }
 
   // Before anything is held, where inertia and gravity would take the nodes.
-  void hold_free_motion() {
+  void hold_free_motion(double dt) {
     for (NodeContact<Dim>& contact : conditions_.contacts()) {
       contact.held = !contact.separating;
       contact.stuck = false;
     }
     conditions_.update();
     objective_.inertial_guess(u_);
-    hold_approaching(u_);
+    hold_approaching(u_, dt);
   }
 
   // Of û, h vₙ and 0 the one of least energy.
@@ -380,7 +389,7 @@ class MpmOf final : public Mpm {
       fail("the forces on the grid are not finite");
       return Taken::Over;
     }
-    hold_approaching(u_);
+    hold_approaching(u_, dt);
     for (NodeContact<Dim>& contact : conditions_.contacts()) contact.stuck = false;
     conditions_.update();
     linalg::copy(u_, g_);

@@ -3,9 +3,8 @@
 #include <lope/matter/mpm/sampling.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numbers>
-#include <unordered_map>
 
 namespace lope::matter::mpm {
 namespace {
@@ -19,21 +18,11 @@ Vec3 in_space(const Vec<Dim>& x) {
   return result;
 }
 
-template <int Dim>
-std::uint64_t key_of(const Vec<Dim>& x, double cell, const int (&offset)[3]) {
-  std::uint64_t key = 0;
-  for (int a = 0; a < Dim; ++a) {
-    const auto index = static_cast<std::int64_t>(std::floor(x[a] / cell)) + offset[a];
-    key = (key << 21) | (static_cast<std::uint64_t>(index) & 0x1FFFFF);
-  }
-  return key;
-}
-
-// Samples found so far, in cells so small that each holds one at most.
+// Samples found so far, in cells so small that each holds one at most: a table with open addressing.
 template <int Dim>
 class Samples {
  public:
-  explicit Samples(double distance) : distance_(distance), cell_(distance / std::sqrt(1.0 * Dim)) {}
+  explicit Samples(double distance) : distance_(distance), cell_(distance / std::sqrt(1.0 * Dim)), table_(1 << 16, -1) {}
 
   // Whether no sample is nearer to x than `factor` times the distance.
   template <int factor>
@@ -41,23 +30,59 @@ class Samples {
     constexpr int reach = 2 * factor, width = 2 * reach + 1;
     constexpr int around = Dim == 3 ? width * width * width : width * width;
     const double least = factor * distance_;
+    const auto own = cell_of(x);
     for (int k = 0; k < around; ++k) {
-      const int offset[3] = {k % width - reach, k / width % width - reach, k / (width * width) - reach};
-      const auto found = at_.find(key_of<Dim>(x, cell_, offset));
-      if (found != at_.end() && (points_[found->second] - x).squaredNorm() < least * least) return false;
+      auto there = own;
+      int rest = k;
+      for (std::size_t a = 0; a < Dim; ++a, rest /= width) there[a] += rest % width - reach;
+      const std::int64_t found = find(key_of(there));
+      if (found >= 0 && (points_[static_cast<std::size_t>(found)] - x).squaredNorm() < least * least) return false;
     }
     return true;
   }
   void add(const Vec<Dim>& x) {
-    at_.emplace(key_of<Dim>(x, cell_, {0, 0, 0}), points_.size());
     points_.push_back(x);
+    keys_.push_back(key_of(cell_of(x)));
+    if (2 * points_.size() > table_.size()) grow();
+    else enter(points_.size() - 1);
   }
   std::vector<Vec<Dim>>& points() { return points_; }
 
  private:
+  using Cell = std::array<std::int64_t, static_cast<std::size_t>(Dim)>;
+  Cell cell_of(const Vec<Dim>& x) const {
+    Cell cell;
+    for (int a = 0; a < Dim; ++a) cell[static_cast<std::size_t>(a)] = static_cast<std::int64_t>(std::floor(x[a] / cell_));
+    return cell;
+  }
+  static std::uint64_t key_of(const Cell& cell) {
+    std::uint64_t key = 0;
+    for (const std::int64_t c : cell) key = (key << 21) | (static_cast<std::uint64_t>(c) & 0x1FFFFF);
+    return key;
+  }
+  std::size_t slot_of(std::uint64_t key) const {
+    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 20) & (table_.size() - 1);
+  }
+  std::int64_t find(std::uint64_t key) const {
+    for (std::size_t slot = slot_of(key); table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
+      if (keys_[static_cast<std::size_t>(table_[slot])] == key) return table_[slot];
+    }
+    return -1;
+  }
+  void enter(std::size_t point) {
+    std::size_t slot = slot_of(keys_[point]);
+    while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = static_cast<std::int32_t>(point);
+  }
+  void grow() {
+    table_.assign(2 * table_.size(), -1);
+    for (std::size_t p = 0; p < points_.size(); ++p) enter(p);
+  }
+
   double distance_, cell_;
   std::vector<Vec<Dim>> points_;
-  std::unordered_map<std::uint64_t, std::size_t> at_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::int32_t> table_;
 };
 
 class Random {

@@ -35,8 +35,8 @@ Argument* Argument::in_range(int least, int most) {
   option_->check(CLI::Range(least, most));
   return this;
 }
-Argument* Argument::one_of(std::initializer_list<std::string> values) {
-  option_->check(CLI::IsMember(std::vector<std::string>(values)));
+Argument* Argument::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
   return this;
 }
 Argument* Argument::delimiter(char between) {

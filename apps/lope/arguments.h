@@ -27,7 +27,7 @@ class Argument {
   // What is wrong with a value; empty: nothing.
   Argument* check(const std::function<std::string(const std::string&)>& fault);
   Argument* in_range(int least, int most);
-  Argument* one_of(std::initializer_list<std::string> values);
+  Argument* one_of(const std::vector<std::string>& values);
   Argument* delimiter(char between);
   Argument* take_all();
   Argument* capture_default_str();

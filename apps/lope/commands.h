@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
+#include <lope/io/run_frames.h>
 #include <lope/scene/scene.h>
 #include <lope/step/model.h>
 
@@ -74,6 +75,9 @@ Expected<std::vector<std::string>> export_frames(const std::filesystem::path& di
 // An error if this program was built without pictures.
 Expected<void> check_pictures();
 
+// The frames of a run; says where some are missing.
+Expected<io::RunFrames> open_frames(const std::filesystem::path& directory);
+
 // Pictures of the run in `directory` (render_command.cpp).
 struct PictureRequest {
   std::filesystem::path directory;
@@ -85,7 +89,7 @@ struct PictureRequest {
   int width = 0, height = 0, samples = 0;
   bool by_blocks = false;  // render::PictureOptions
   bool edges = false;
-  bool particles = false;  // liquids as balls
+  bool points = false;     // in place of the surfaces around them
   bool quiet = false;      // no words on the way
 };
 // Prints the place of each file as soon as it is there: first the still, which takes seconds, then plots, last the movie.

@@ -27,6 +27,7 @@ constexpr std::array<Benchmark, 16> table = {{
      self_contact},
     {"dot",
      "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
+    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness, --steps frames, --methods)", hot},
     {"lcp",
      "LCP's tables and figures: pressure with separating walls (--only "
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
@@ -40,6 +41,8 @@ constexpr std::array<Benchmark, 16> table = {{
      "does auto choose well? generated shapes against the other methods (--only SHAPE,…, --size most vertices, --steps, "
      "--methods, --mesh FILE)",
      automatic_choice},
+    {"cloth", "CLOTH's comparisons on a cloth upon a sphere (--only methods,choices,scaling, --size vertices, --steps before, --methods)",
+     cloth},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
 }};

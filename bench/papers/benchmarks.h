@@ -47,9 +47,11 @@ Expected<void> accuracy(const BenchOptions& options);           // the displacem
 Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
 Expected<void> self_contact(const BenchOptions& options);       // cost against the number of surface primitives
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT
+Expected<void> hot(const BenchOptions& options);                // HOT's scenes and its Fig. 19
 Expected<void> pressure_solvers(const BenchOptions& options);   // the tables and figures of LCP
 Expected<void> validation(const BenchOptions& options);         // whole runs against theory
 Expected<void> automatic_choice(const BenchOptions& options);   // what `auto` chooses, against the other methods
+Expected<void> cloth(const BenchOptions& options);              // the tables and figures of CLOTH
 Expected<void> solver_options(const BenchOptions& options);     // subdomains, coarse space and other options, one by one
 
 }  // namespace lope::bench

@@ -1,4 +1,3 @@
-#include <lope/matter/liquid/pressure_fas.h>
 #include <lope/matter/liquid/pressure_solvers.h>
 #include <lope/optimize/complementarity/methods.h>
 
@@ -6,6 +5,7 @@
 #include <array>
 
 #include <papers/lcp_contenders.h>
+#include <papers/pressure_fas.h>
 
 namespace lope::bench {
 namespace {

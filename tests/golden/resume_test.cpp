@@ -322,7 +322,7 @@ TEST(Topology, HoldsAPartitionWhereItIsAskedFor) {
     runs.run("run", false, 1);
     const auto frame = io::read_frame(io::topology_path(runs.folder() / "run/frames"));
     ASSERT_TRUE(frame);
-    const auto* parts = frame->data.values<std::int32_t>("flap/element/partition");
+    const auto* parts = frame->data.values<float>("flap/element/partition");
     ASSERT_EQ(parts != nullptr, std::string(colour) == "partition");
     if (!parts) continue;
     EXPECT_EQ(parts->size(), kinds::solid(runs.model(), 1).mesh.tetrahedra.size());

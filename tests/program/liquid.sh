@@ -45,8 +45,9 @@ for format in vtu ply obj vdb; do
   expect 0 "$lope" export runs/tank --format $format
   says "4 frames in runs/tank/$format"
 done
-exists runs/tank/vdb/tank_000003.vdb
-exists runs/tank/ply/tank_000003.ply
+exists runs/tank/vdb/tank_liquid_000003.vdb
+exists runs/tank/ply/tank_liquid_000003.ply
+exists runs/tank/vtu/tank_000003_0_liquid_surface.vtu
 grep -q '^f ' runs/tank/obj/tank_000003.obj || fail "the exported surface has no triangles"
 [ -z "$(find runs -name '*.part')" ] || fail "temporary files are left"
 
@@ -58,7 +59,7 @@ if with render; then
 fi
 expect 0 "$lope" export runs/flat --format vtu
 expect 1 "$lope" export runs/flat --format vdb
-complains "no liquid in space"
+complains "no volume in space"
 
 # What a run says of its start is in its log.
 write_tank dented.toml rectangle "[0, 0]" "[0.5, 0.6]" "[1, 1]"

@@ -7,6 +7,7 @@
 // yield strain.
 #pragma once
 
+#include <lope/geometry/drawable.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/nodal_matter.h>
 
@@ -203,9 +204,24 @@ class ChainMatter final : public matter::NodalMatter {
     made.add("longest_link", "m", *std::max_element(lengths.begin(), lengths.end()));
     return made;
   }
-  void draw_once(const matter::FieldFilter& /*wanted*/, matter::BodyFrame& frame) const override {
-    frame.data.add("triangles", {0, 3}, std::vector<std::int32_t>());
-    frame.data.metadata["dimension"] = "3";
+  // Nodes are balls; the strain of a node is the mean of its links'.
+  void draw_once(const matter::FieldFilter& /*wanted*/, geometry::Drawable& drawable) const override {
+    drawable.points.radius = 0.2 * (chain_.nodes[1] - chain_.nodes[0]).norm();
+  }
+  void draw(const matter::BodyState& state, double time, const matter::FieldFilter& wanted,
+            geometry::Drawable& drawable) override {
+    geometry::Drawable nodes;
+    NodalMatter::draw(state, time, wanted, nodes);
+    drawable.points.positions = std::move(nodes.surface.positions);
+    drawable.points.fields = std::move(nodes.surface.vertex_fields);
+    for (const geometry::DrawnField& of_links : nodes.surface.element_fields) {
+      geometry::DrawnField on_nodes{of_links.name, of_links.unit, 1, std::vector<float>(chain_.nodes.size())};
+      for (std::size_t i = 0; i < on_nodes.values.size(); ++i) {
+        const std::size_t last = of_links.values.size() - 1;
+        on_nodes.values[i] = 0.5F * (of_links.values[i > 0 ? i - 1 : 0] + of_links.values[std::min(i, last)]);
+      }
+      drawable.points.fields.push_back(std::move(on_nodes));
+    }
   }
 
  private:

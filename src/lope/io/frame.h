@@ -1,9 +1,8 @@
 // Lope's own frames: named arrays behind a JSON header, made to be read by a web page in a few lines. The
 // bytes are described in docs/formats.md. All numbers are little-endian.
 //
-// A folder of frames holds topology.lope, written once, with what does not change (for every body NAME the
-// arrays NAME/triangles i32 [m,3] and NAME/tetrahedra i32 [k,4]), and frame_000012.lope and so on with what
-// does (NAME/position f32 [n,3], NAME/vertex/FIELD and NAME/element/FIELD f32).
+// A folder of frames holds topology.lope, written once, with what does not change, and frame_000012.lope and so on with what
+// does (drawable_frame.h).
 #pragma once
 
 #include <lope/base/expected.h>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 
 namespace lope::io {
 namespace {
@@ -40,41 +41,33 @@ Expected<void> check_body(const SeriesBody& body) {
   return check_fields(body.name, body.cell_fields, cells);
 }
 
-std::string obj_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
+// The surface, or all points where there is none.
+Surface shown_part(const SeriesBody& body) {
+  Surface part = surface_of(body.positions.size(), body.triangles, body.tetrahedra);
+  if (!part.triangles.empty()) return part;
+  part.vertices.resize(body.positions.size());
+  std::iota(part.vertices.begin(), part.vertices.end(), 0);
+  return part;
+}
+
+std::string obj_bytes(std::span<const SeriesBody> bodies) {
   std::string out;
   int base = 1;
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    print(out, "o ", file_name_part(bodies[b].name), '\n');
-    for (const int vertex : surfaces[b].vertices) {
-      const Vec3& v = bodies[b].positions[vertex];
+  for (const SeriesBody& body : bodies) {
+    const Surface surface = shown_part(body);
+    print(out, "o ", file_name_part(body.name), '\n');
+    for (const int vertex : surface.vertices) {
+      const Vec3& v = body.positions[vertex];
       print(out, "v ", static_cast<float>(v[0]), ' ', static_cast<float>(v[1]), ' ', static_cast<float>(v[2]),
             '\n');
     }
-    for (const geometry::Triangle& t : surfaces[b].triangles) {
+    for (const geometry::Triangle& t : surface.triangles)
       print(out, "f ", base + t[0], ' ', base + t[1], ' ', base + t[2], '\n');
-    }
-    base += static_cast<int>(surfaces[b].vertices.size());
+    for (std::size_t i = 0; i < surface.vertices.size() && surface.triangles.empty(); ++i)
+      print(out, "p ", base + static_cast<int>(i), '\n');
+    base += static_cast<int>(surface.vertices.size());
   }
   return out;
-}
-
-const Field* find_like(const SeriesBody& body, const Field& wanted) {
-  for (const Field& field : body.point_fields) {
-    if (field.name == wanted.name && field.components == wanted.components) return &field;
-  }
-  return nullptr;
-}
-
-// The first body's scalars and vectors on points that every body has.
-std::vector<const Field*> common_fields(std::span<const SeriesBody> bodies) {
-  std::vector<const Field*> fields;
-  if (bodies.empty()) return fields;
-  for (const Field& field : bodies.front().point_fields) {
-    const auto has_it = [&](const SeriesBody& body) { return find_like(body, field) != nullptr; };
-    const bool fits = field.components == 1 || field.components == 3;
-    if (fits && std::all_of(bodies.begin(), bodies.end(), has_it)) fields.push_back(&field);
-  }
-  return fields;
 }
 
 void print_ply_properties(std::string& out, const Field& field) {
@@ -86,36 +79,27 @@ void print_ply_properties(std::string& out, const Field& field) {
   for (const char axis : {'x', 'y', 'z'}) print(out, "property float ", name, '_', axis, '\n');
 }
 
-std::string ply_bytes(std::span<const SeriesBody> bodies, const std::vector<Surface>& surfaces) {
-  std::size_t vertices = 0, triangles = 0;
-  for (const Surface& surface : surfaces) {
-    vertices += surface.vertices.size();
-    triangles += surface.triangles.size();
+std::string ply_bytes(const SeriesBody& body) {
+  const Surface surface = shown_part(body);
+  std::vector<const Field*> fields;
+  for (const Field& field : body.point_fields) {
+    if (field.components == 1 || field.components == 3) fields.push_back(&field);
   }
-  const std::vector<const Field*> fields = common_fields(bodies);
   std::string out;
-  print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", vertices,
+  print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", surface.vertices.size(),
         "\nproperty float x\nproperty float y\nproperty float z\n");
   for (const Field* field : fields) print_ply_properties(out, *field);
-  print(out, "element face ", triangles,
-        "\nproperty list uchar int vertex_indices\nproperty int body\nend_header\n");
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    for (const int vertex : surfaces[b].vertices) {
-      for (int k = 0; k < 3; ++k) put(out, static_cast<float>(bodies[b].positions[vertex][k]));
-      for (const Field* field : fields) {
-        const double* values = find_like(bodies[b], *field)->values.data() + std::ptrdiff_t{vertex} * field->components;
-        for (int k = 0; k < field->components; ++k) put(out, static_cast<float>(values[k]));
-      }
+  print(out, "element face ", surface.triangles.size(), "\nproperty list uchar int vertex_indices\nend_header\n");
+  for (const int vertex : surface.vertices) {
+    for (int k = 0; k < 3; ++k) put(out, static_cast<float>(body.positions[vertex][k]));
+    for (const Field* field : fields) {
+      const double* values = field->values.data() + std::ptrdiff_t{vertex} * field->components;
+      for (int k = 0; k < field->components; ++k) put(out, static_cast<float>(values[k]));
     }
   }
-  int base = 0;
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    for (const geometry::Triangle& t : surfaces[b].triangles) {
-      put(out, std::uint8_t{3});
-      for (const int vertex : t) put(out, std::int32_t{base + vertex});
-      put(out, static_cast<std::int32_t>(b));
-    }
-    base += static_cast<int>(surfaces[b].vertices.size());
+  for (const geometry::Triangle& t : surface.triangles) {
+    put(out, std::uint8_t{3});
+    for (const int vertex : t) put(out, std::int32_t{vertex});
   }
   return out;
 }
@@ -149,17 +133,28 @@ Expected<void> VtuSeries::add_frame(std::int64_t number, double time, std::span<
                         entries_ + "</Collection>\n</VTKFile>\n");
 }
 
-Expected<void> write_surface_frame(const fs::path& folder, const std::string& stem, SurfaceFormat format,
-                                   std::int64_t number, std::span<const SeriesBody> bodies) {
+std::string numbered_name(const std::string& stem, const std::string& name, std::int64_t number, const char* extension) {
+  return fmt::format("{}_{}_{:06}.{}", stem, file_name_part(name), number, extension);
+}
+
+Expected<void> write_obj_frame(const fs::path& folder, const std::string& stem, std::int64_t number,
+                               std::span<const SeriesBody> bodies) {
   if (const auto made = make_directory(folder); !made) return made;
-  std::vector<Surface> surfaces;
   for (const SeriesBody& body : bodies) {
     if (const auto sound = check_body(body); !sound) return sound;
-    surfaces.push_back(surface_of(body.positions.size(), body.triangles, body.tetrahedra));
   }
-  const bool ply = format == SurfaceFormat::Ply;
-  const fs::path path = folder / fmt::format("{}_{:06}.{}", stem, number, ply ? "ply" : "obj");
-  return write_file(path, ply ? ply_bytes(bodies, surfaces) : obj_bytes(bodies, surfaces));
+  return write_file(folder / fmt::format("{}_{:06}.obj", stem, number), obj_bytes(bodies));
+}
+
+Expected<void> write_ply_frame(const fs::path& folder, const std::string& stem, std::int64_t number,
+                               std::span<const SeriesBody> bodies) {
+  if (const auto made = make_directory(folder); !made) return made;
+  for (const SeriesBody& body : bodies) {
+    if (const auto sound = check_body(body); !sound) return sound;
+    const auto written = write_file(folder / numbered_name(stem, body.name, number, "ply"), ply_bytes(body));
+    if (!written) return written;
+  }
+  return {};
 }
 
 }  // namespace lope::io

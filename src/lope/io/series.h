@@ -42,13 +42,15 @@ class VtuSeries {
   std::string entries_;  // of the index, so far
 };
 
-enum class SurfaceFormat { Ply, Obj };
+// "STEM_NAME_000012.ply": what sequences of files are called that have no index.
+std::string numbered_name(const std::string& stem, const std::string& name, std::int64_t number, const char* extension);
 
-// Writes STEM_000012.ply or .obj: the surfaces of all bodies in one file, with the vertices that they use.
-// OBJ has one object per body, PLY an integer `body` per face and the scalars and vectors (NAME_x, NAME_y, NAME_z) on
-// points that all bodies have.
-Expected<void> write_surface_frame(const std::filesystem::path& folder, const std::string& stem,
-                                   SurfaceFormat format, std::int64_t number,
-                                   std::span<const SeriesBody> bodies);
+// Write the surfaces of all bodies with the vertices that they use; of a body without one its points. OBJ: one file
+// STEM_000012.obj with one object per body. PLY: a file for each body, with the scalars and vectors (NAME_x, NAME_y, NAME_z) on
+// its points.
+Expected<void> write_obj_frame(const std::filesystem::path& folder, const std::string& stem, std::int64_t number,
+                               std::span<const SeriesBody> bodies);
+Expected<void> write_ply_frame(const std::filesystem::path& folder, const std::string& stem, std::int64_t number,
+                               std::span<const SeriesBody> bodies);
 
 }  // namespace lope::io

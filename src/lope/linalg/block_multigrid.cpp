@@ -26,7 +26,9 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 class BlockMultigrid::Levels {
  public:
   virtual ~Levels() = default;
+  virtual void set_hierarchy(HierarchyPtr hierarchy) = 0;
   virtual bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) = 0;
+  virtual bool factorizes() const = 0;
   virtual int level_count() const = 0;
   virtual std::size_t rows(std::size_t level) const = 0;
   virtual int colours(std::size_t level) const = 0;
@@ -42,12 +44,19 @@ class BlockMultigrid::Levels {
 template <class T, int b>
 class BlockMultigrid::LevelsOf final : public Levels {
  public:
-  LevelsOf(HierarchyPtr hierarchy, const BlockMultigridOptions& options) : hierarchy_(std::move(hierarchy)), options_(options) {
+  explicit LevelsOf(const BlockMultigridOptions& options) : options_(options) {}
+
+  // Memory is used again: where unknowns change in every step, getting it anew would cost as much as a few cycles.
+  void set_hierarchy(HierarchyPtr hierarchy) override {
+    hierarchy_ = std::move(hierarchy);
+    std::size_t used = 0;
     for (const Prolongation& p : hierarchy_->prolongations()) {
-      if (p.empty() || (options.most_levels > 0 && static_cast<int>(products_.size()) + 1 >= options.most_levels)) break;
-      products_.emplace_back().set(p);
+      if (p.empty() || (options_.most_levels > 0 && static_cast<int>(used) + 1 >= options_.most_levels)) break;
+      if (used == products_.size()) products_.emplace_back();
+      products_[used++].set(p);
     }
-    levels_.resize(products_.size() + 1);
+    products_.resize(used);
+    levels_.resize(used + 1);
   }
 
   bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) override {
@@ -74,9 +83,10 @@ class BlockMultigrid::LevelsOf final : public Levels {
     } else {
       shift_diagonal(products_.back().coarse());
     }
-    return coarsest_.update(products_.empty() ? *own_ : *at,
-                            options_.coarsest == BlockMultigridOptions::Coarsest::Factor);
+    return coarsest_.update(products_.empty() ? *own_ : *at, factorizes());
   }
+
+  bool factorizes() const override { return levels_.back().rows <= index(options_.most_factored); }
 
   int level_count() const override { return static_cast<int>(levels_.size()); }
   std::size_t rows(std::size_t level) const override { return levels_[level].rows; }
@@ -255,23 +265,28 @@ void BlockMultigrid::set_projectors(std::span<const RowProjector> projectors) {
 
 bool BlockMultigrid::update(const BlockMatrix& matrix) {
   assert(hierarchy_ && matrix.block_size() >= 2);
-  if (!levels_ || made_for_ != hierarchy_->id() || block_size_ != matrix.block_size()) {
-    made_for_ = hierarchy_->id();
+  if (!levels_ || block_size_ != matrix.block_size()) {
+    made_for_ = 0;
     block_size_ = matrix.block_size();
     if (options_.single_precision && block_size_ == 3) {
-      levels_ = std::make_unique<LevelsOf<float, 3>>(hierarchy_, options_);
+      levels_ = std::make_unique<LevelsOf<float, 3>>(options_);
     } else if (options_.single_precision) {
-      levels_ = std::make_unique<LevelsOf<float, 2>>(hierarchy_, options_);
+      levels_ = std::make_unique<LevelsOf<float, 2>>(options_);
     } else if (block_size_ == 3) {
-      levels_ = std::make_unique<LevelsOf<double, 3>>(hierarchy_, options_);
+      levels_ = std::make_unique<LevelsOf<double, 3>>(options_);
     } else {
-      levels_ = std::make_unique<LevelsOf<double, 2>>(hierarchy_, options_);
+      levels_ = std::make_unique<LevelsOf<double, 2>>(options_);
     }
+  }
+  if (made_for_ != hierarchy_->id()) {
+    levels_->set_hierarchy(hierarchy_);
+    made_for_ = hierarchy_->id();
   }
   return levels_->update(matrix, projectors_);
 }
 
 void BlockMultigrid::apply(ConstVector r, Vector z) { cycle(0, r, z); }
+bool BlockMultigrid::is_linear() const { return levels_->factorizes(); }
 int BlockMultigrid::levels() const { return levels_->level_count(); }
 std::size_t BlockMultigrid::size(int level) const { return levels_->rows(index(level)) * index(block_size_); }
 int BlockMultigrid::colours(int level) const { return levels_->colours(index(level)); }

@@ -9,8 +9,8 @@
 // the coarse matrices, as blocks or as couplings of these; rows with couplings are coloured anew in every update, and a
 // coarsest matrix that has any is ordered anew when they change place.
 //
-// Deviations from HOT: the coarsest level is factorised unless PCG is asked for, which makes the cycle linear; the matrix is
-// not assumed to come from a grid.
+// Deviations from HOT: a small coarsest level is factorised, which makes the cycle linear; the matrix is not assumed to come from
+// a grid.
 #pragma once
 
 #include <lope/linalg/hierarchy.h>
@@ -23,9 +23,9 @@
 namespace lope::linalg {
 
 struct BlockMultigridOptions {
-  // Of the coarsest level. Pcg: block-Jacobi CG until √(rᵀD⁻¹r) ≤ ½√(bᵀD⁻¹b) (HOT); the cycle is then not linear.
-  enum class Coarsest { Factor, Pcg };
-  Coarsest coarsest = Coarsest::Factor;
+  // A coarsest level of more rows is not factorised but solved by block-Jacobi CG until √(rᵀD⁻¹r) ≤ ½√(bᵀD⁻¹b) (HOT); the
+  // cycle is then not linear. A factor has to be ordered anew whenever the pattern changes.
+  int most_factored = 800;
   int sweeps = 1;                 // symmetric ones, before and after the coarse correction
   int most_levels = 0;            // if positive
   bool single_precision = false;  // of the matrices that are smoothed with, and of vectors; not of the coarsest solve
@@ -45,7 +45,8 @@ class BlockMultigrid final : public Preconditioner {
   bool update(const BlockMatrix& matrix) override;
   // One V-cycle from zero.
   void apply(ConstVector r, Vector z) override;
-  bool is_linear() const override { return options_.coarsest == BlockMultigridOptions::Coarsest::Factor; }
+  // After an update().
+  bool is_linear() const override;
   bool is_symmetric() const override { return is_linear(); }
   bool is_global() const override { return true; }
 

@@ -1,4 +1,4 @@
-// Projection of symmetric 2×2 and 3×3 matrices onto the positive semi-definite cone (negative eigenvalues
+// Projection of symmetric 2×2, 3×3 and 4×4 matrices onto the positive semi-definite cone (negative eigenvalues
 // become 0), for doubles and for packs. Cyclic Jacobi with masks; a lane that is definite already keeps its
 // bits. Entries of any size are welcome (the matrix is scaled by its largest entry); NaN gives NaN.
 #pragma once
@@ -37,6 +37,23 @@ template <class T>
   return (smallest > T(0)) & (determinant > T(definite_margin) * trace * trace * trace);
 }
 
+// By the pivots of an elimination.
+template <class T>
+[[gnu::always_inline]] inline auto is_definite(const Square<T, 4>& A) {
+  const T floor = T(definite_margin) * (A(0, 0) + A(1, 1) + A(2, 2) + A(3, 3));
+  Square<T, 4> L = A;
+  auto definite = (A(0, 0) > floor) & (floor > T(0));
+  for (int k = 0; k < 3; ++k) {
+    const T inverse = T(1) / select(definite, L(k, k), T(1));
+    for (int i = k + 1; i < 4; ++i) {
+      const T factor = L(k, i) * inverse;
+      for (int j = i; j < 4; ++j) L(i, j) = fma(-factor, L(k, j), L(i, j));
+    }
+    definite = definite & (L(k + 1, k + 1) > floor);
+  }
+  return definite;
+}
+
 // Zeroes entry (p, q) of the symmetric A by a rotation, accumulated in V; true if any lane was rotated.
 template <class T, int d>
 [[gnu::always_inline]] inline bool diagonalize(Square<T, d>& A, Square<T, d>& V, int p, int q) {
@@ -56,6 +73,13 @@ template <class T, int d>
     const T first = fma(c, A(k, p), -(s * A(k, q)));
     A(k, q) = A(q, k) = fma(s, A(k, p), c * A(k, q));
     A(k, p) = A(p, k) = first;
+  } else if constexpr (d == 4) {
+    for (int k = 0; k < d; ++k) {
+      if (k == p || k == q) continue;
+      const T first = fma(c, A(k, p), -(s * A(k, q)));
+      A(k, q) = A(q, k) = fma(s, A(k, p), c * A(k, q));
+      A(k, p) = A(p, k) = first;
+    }
   }
   rotate(V, p, q, c, s);
   return true;
@@ -83,9 +107,12 @@ template <class T, int d>
   }
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     bool rotated = detail::diagonalize(D, V, 0, 1);
-    if constexpr (d == 3) {
+    if constexpr (d >= 3) {
       rotated |= detail::diagonalize(D, V, 0, 2);
       rotated |= detail::diagonalize(D, V, 1, 2);
+    }
+    if constexpr (d == 4) {
+      for (int k = 0; k < 3; ++k) rotated |= detail::diagonalize(D, V, k, 3);
     }
     if (!rotated) break;
   }

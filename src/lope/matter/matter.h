@@ -17,12 +17,15 @@
 #include <lope/matter/world.h>
 #include <lope/optimize/minimizer.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace lope::geometry {
+struct Drawable;
+}
 
 namespace lope::matter {
 
@@ -45,12 +48,6 @@ class BodyState {
   virtual std::vector<ArrayView> arrays() const = 0;
   // The same back from a file. What is missing is told to the reader; sizes are looked at by Matter::fits.
   virtual void read(ArrayReader& reader) = 0;
-};
-
-// What a frame holds of one body, its name not repeated: "position", "vertex/speed", … (docs/formats.md).
-struct BodyFrame {
-  NamedArrays data;
-  std::map<std::string, std::string> units;  // of fields, by their names
 };
 
 class Matter {
@@ -77,9 +74,9 @@ class Matter {
   // At a state; `last` is the step that led there, if that has not been forgotten.
   virtual BodyReport report(const BodyState& state, const StepTimes& last) = 0;
   virtual std::vector<Field> fields(const BodyState& state, const FieldFilter& wanted) = 0;
-  // What pictures are made of: what never changes, and what does.
-  virtual void draw_once(const FieldFilter& wanted, BodyFrame& frame) const = 0;
-  virtual void draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) = 0;
+  // What there is to see (geometry/drawable.h): what never changes, its look but for the colour among it; and what does.
+  virtual void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const = 0;
+  virtual void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) = 0;
   // What a user should know of the state that a run ends in: one line each.
   virtual std::vector<std::string> closing_remarks(const BodyState& /*state*/) { return {}; }
 };

@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/rigid_fit.h>
 #include <lope/linalg/space.h>
@@ -372,19 +373,15 @@ std::vector<Field> NodalMatter::fields(const BodyState& state, const FieldFilter
   return result;
 }
 
-void NodalMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& wanted, BodyFrame& frame) {
+void NodalMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& wanted, geometry::Drawable& drawable) {
   const auto& now = dynamic_cast<const NodalState&>(state);
   const auto d = static_cast<std::size_t>(dimension());
-  std::vector<float> x(fixed_.size() * 3, 0.0F);
-  for (std::size_t k = 0; k < now.x.size(); ++k) x[k / d * 3 + k % d] = static_cast<float>(now.x[k]);
-  frame.data.add("position", {fixed_.size(), 3}, std::move(x));
+  geometry::DrawnSurface& surface = drawable.surface;
+  surface.positions.assign(fixed_.size() * 3, 0.0F);
+  for (std::size_t k = 0; k < now.x.size(); ++k) surface.positions[k / d * 3 + k % d] = static_cast<float>(now.x[k]);
   for (const Field& field : fields(state, wanted)) {
-    const char* place = field.place == Field::Place::Vertex ? "vertex/" : "element/";
-    const auto components = static_cast<std::size_t>(field.components);
-    std::vector<std::size_t> shape{field.values.size() / components};
-    if (components > 1) shape.push_back(components);
-    frame.data.add(place + field.name, std::move(shape), std::vector<float>(field.values.begin(), field.values.end()));
-    frame.units[field.name] = field.unit;
+    auto& drawn = field.place == Field::Place::Vertex ? surface.vertex_fields : surface.element_fields;
+    drawn.push_back({field.name, field.unit, field.components, std::vector<float>(field.values.begin(), field.values.end())});
   }
 }
 

@@ -81,8 +81,8 @@ class NodalMatter : public Matter {
   // remaining force and the contact force at the vertices in the step that led to the state (0 where that has been
   // forgotten).
   std::vector<Field> fields(const BodyState& state, const FieldFilter& wanted) override;
-  // Positions and fields.
-  void draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) override;
+  // Positions and fields of a surface whose triangles, and elements, draw_once() gives.
+  void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
 
   // A step from `from`, which lives until the step is over: which nodes are scripted and where they go, x̂ and damping,
   // loads. With `falls_back` by backward Euler, whatever the scheme.

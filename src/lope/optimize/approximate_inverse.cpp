@@ -93,6 +93,8 @@ std::unique_ptr<linalg::Preconditioner> ApproximateInverse::made(const InverseOp
 }
 
 void ApproximateInverse::make(Objective& objective, const linalg::BlockPattern& pattern) {
+  made_for_ = pattern.id();
+  if (multigrid_ != nullptr) return;  // it finds out by itself, and uses its memory again
   preconditioner_ = made(options_, objective);
   multigrid_ = options_.kind == InverseKind::Multigrid
                    ? static_cast<linalg::BlockMultigrid*>(preconditioner_.get())
@@ -100,7 +102,6 @@ void ApproximateInverse::make(Objective& objective, const linalg::BlockPattern& 
   in_double_.reset();
   in_use_ = nullptr;
   scalar_version_ = 0;
-  made_for_ = pattern.id();
 }
 
 bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix& matrix) {

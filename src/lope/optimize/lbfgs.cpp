@@ -156,7 +156,8 @@ class Lbfgs::Run final : public DescentRun {
   // point.
   bool estimate_is_small() {
     const linalg::BlockMatrix* hessian = nullptr;
-    const bool nested = !preconditioner().is_linear();  // D iterates itself: CG within CG would be a waste
+    // D iterates itself: CG within CG would be a waste.
+    const bool nested = !preconditioner().is_linear() && !preconditioner().is_global();
     {
       const ScopedTimer timer(recorder_.timings().hessian);
       if (nested) my_.jacobi_.update(objective_.hessian(HessianKind::Projected));

@@ -48,7 +48,7 @@ struct LbfgsOptions {
 LbfgsOptions dot_as_printed();
 
 // HOT (Wang et al. 2020, Alg. 3): eight pairs, one V-cycle of the projected Hessian at the start of the step between the two
-// loops, line searches that start at 1. Deviations: those above, and a coarsest level that is factorised
+// loops, line searches that start at 1. Deviations: those above, and a coarsest level that is factorised where it is small
 // (linalg/block_multigrid.h).
 LbfgsOptions hot_options();
 

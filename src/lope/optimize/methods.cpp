@@ -4,6 +4,7 @@
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/newton.h>
+#include <lope/optimize/nonlinear_multigrid.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,7 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 18> table = {{
+constexpr std::array<MethodInfo, 19> table = {{
     {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
@@ -45,6 +46,8 @@ constexpr std::array<MethodInfo, 18> table = {{
      "projected Newton, conjugate gradients with a multigrid V-cycle; for matter with a hierarchy of levels", true},
     {Method::Hot, "hot", "HOT",
      "L-BFGS initialised by a multigrid V-cycle of the Hessian at the start; for matter with a hierarchy of levels"},
+    {Method::Nfmg, "nfmg", "CLOTH",
+     "nonlinear full multigrid: corrections of all levels as search directions; for matter with a hierarchy of levels", true},
 }};
 
 // Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
@@ -136,6 +139,8 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return newton_mgpcg();
     case Method::Hot:
       return std::make_unique<Lbfgs>(hot_options());
+    case Method::Nfmg:
+      return std::make_unique<NonlinearMultigrid>();
   }
   return nullptr;
 }

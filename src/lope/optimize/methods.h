@@ -29,6 +29,7 @@ enum class Method {
   AdmmPd,
   NewtonMgpcg,
   Hot,
+  Nfmg,
 };
 
 struct MethodInfo {

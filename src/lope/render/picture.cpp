@@ -184,7 +184,7 @@ void Tracer::trace(Packet& packet, int first) const {
         packet.valid[lane] = 0;
         continue;
       }
-      const bool leaves = hit.clear && hit.clear->kind == Clear::Kind::Liquid && !hit.from_outside;
+      const bool leaves = hit.clear && hit.clear->kind == Clear::Kind::Water && !hit.from_outside;
       if (leaves) packet.inside[lane] = hit.clear;
       if (packet.inside[lane]) {
         packet.throughput[lane] = packet.throughput[lane] * left_after(*packet.inside[lane], hit.t);
@@ -218,7 +218,7 @@ void Tracer::trace(Packet& packet, int first) const {
     }
     if (!any_left) return;
     if (any_lit) rtcOccluded8(lit, opaque_ ? opaque_.get() : embree_.get(), &coherent, &packet.shadow);
-    if (any_lit && liquid_) weaken_sunlight(packet, lit);
+    if (any_lit && water_) weaken_sunlight(packet, lit);
 
     for (int lane = 0; lane < lanes; ++lane) {
       if (!packet.valid[lane] || !shaded[lane]) continue;
@@ -228,7 +228,7 @@ void Tracer::trace(Packet& packet, int first) const {
       const Colour before = packet.throughput[lane];
       Colour gathered = {};
       if (facing[lane] && packet.shadow.tfar[lane] > 0) gathered = sunlight(hit, to_viewer, to_sun[lane]);
-      if (lit[lane] && liquid_) gathered = packet.sunlight[lane] * gathered;
+      if (lit[lane] && water_) gathered = packet.sunlight[lane] * gathered;
       if (depth == options_.bounces) gathered = gathered + hit.albedo * sky_on(hit.normal);
       packet.radiance[lane] = packet.radiance[lane] + before * gathered;
       if (depth == options_.bounces) {

@@ -1,5 +1,5 @@
 // Pictures of surfaces: a small path tracer over Embree. Area sun with soft shadows, sky light with occlusion
-// and colour bleeding, a mild gloss, clear liquids and glass, and a studio ground that fades into the
+// and colour bleeding, a mild gloss, water and glass, and a studio ground that fades into the
 // background.
 //
 // Every random number is a function of (seed, pixel, sample), so the picture has the same bits for any number
@@ -40,10 +40,10 @@ struct Wireframe {
 // same law (there are no caustics).
 struct Clear {
   enum class Kind {
-    Liquid,  // the closed surface of a volume, counter-clockwise seen from outside
-    Glass,   // a thin wall: light goes straight on; invisible from inside a liquid that wets it
+    Water,  // the closed surface of a volume, counter-clockwise seen from outside
+    Glass,  // a thin wall: light goes straight on; invisible from inside water that wets it
   };
-  Kind kind = Kind::Liquid;
+  Kind kind = Kind::Water;
   double index = 1.333;  // of refraction
   Colour tint = {0.42f, 0.75f,
                  0.88f};  // what is left of white light after `depth`; of glass, across the wall
@@ -63,7 +63,7 @@ struct Surface {
   std::optional<Clear> clear;    // in place of colour, field and gloss
 };
 
-// Balls of one size, such as the particles of a liquid.
+// Balls of one size, such as particles.
 struct Balls {
   std::vector<Vec3> centers;
   double radius = 0;

@@ -161,7 +161,7 @@ class Tracer {
   DevicePtr device_;
   ScenePtr embree_;                // everything
   ScenePtr opaque_, clear_;        // its parts, where there is something clear
-  const Clear* liquid_ = nullptr;  // the first one: rays that start inside a liquid are inside this one
+  const Clear* water_ = nullptr;  // the first one: rays that start inside water are inside this one
 
   Vec3 center_ = Vec3::Zero();
   float radius_ = 1;
@@ -193,7 +193,7 @@ struct Tracer::Packet {
   std::array<float, lanes> haze;
   std::array<Hit, lanes> hit;
   std::array<int, lanes> depth, mirrors;   // bounces and passages through clear surfaces so far
-  std::array<const Clear*, lanes> inside;  // the liquid that the path is in
+  std::array<const Clear*, lanes> inside;  // the water that the path is in
   std::array<Colour, lanes> sunlight;      // part that reaches the hit
   std::array<std::uint64_t, 16> shift;     // of this pixel, one per decision
 };

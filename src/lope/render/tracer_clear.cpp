@@ -61,8 +61,8 @@ void Tracer::scatter(Packet& packet, int lane, int sample) const {
   direction.normalize();
 }
 
-// Sunlight that must come through liquid, from the places of the shadow rays: straight, weakened on its way.
-// From outside a liquid that stands in the way its thickness is taken as a quarter of the depth of its tint.
+// Sunlight that must come through water, from the places of the shadow rays: straight, weakened on its way.
+// From outside water that stands in the way its thickness is taken as a quarter of the depth of its tint.
 void Tracer::weaken_sunlight(Packet& packet, const int* lit) const {
   constexpr float through_boundary = 0.97f;
   RTCIntersectContext context;

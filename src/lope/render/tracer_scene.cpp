@@ -86,7 +86,7 @@ Expected<void> Tracer::prepare() {
     if (!surface.clear) continue;
     if (!opaque_) opaque_ = make_scene();
     if (!clear_) clear_ = make_scene();
-    if (!liquid_ && surface.clear->kind == Clear::Kind::Liquid) liquid_ = &*surface.clear;
+    if (!water_ && surface.clear->kind == Clear::Kind::Water) water_ = &*surface.clear;
   }
   surfaces_.resize(scene_.surfaces.size());
   for (std::size_t s = 0; s < surfaces_.size(); ++s) attach(s);

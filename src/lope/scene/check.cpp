@@ -82,7 +82,7 @@ class Checker {
         model_.obstacles.begin(), model_.obstacles.end(),
         [](const step::Obstacle& obstacle) { return obstacle.contact == step::ContactKind::Constraint; });
     const optimize::MethodInfo& method = optimize::info(model_.solver.method);
-    if (constrained && !method.honours_projection) {
+    if (constrained && !touching_bodies.empty() && !method.honours_projection) {
       checking_.fail(
           "solver.method = \"{}\" cannot keep bodies out of obstacles; say contact = \"penalty\" in every "
           "[[obstacle]], or choose another method (newton, newton-pcg, gast15)",

@@ -11,18 +11,6 @@ std::vector<std::int32_t> flat(const std::vector<geometry::Triangle>& triangles)
   return result;
 }
 
-std::vector<float> numbers(const Vec3& color) { return {float(color[0]), float(color[1]), float(color[2])}; }
-
-const char* draw_name(ObstacleSettings::Draw draw) {
-  switch (draw) {
-    case ObstacleSettings::Draw::Solid: return "solid";
-    case ObstacleSettings::Draw::Cut: return "cut";
-    case ObstacleSettings::Draw::Glass: return "glass";
-    case ObstacleSettings::Draw::None: return "none";
-  }
-  return "solid";
-}
-
 std::vector<float> placed(const geometry::Mesh& surface, const geometry::RigidPose& pose) {
   std::vector<float> result;
   result.reserve(3 * surface.vertices.size());
@@ -55,12 +43,6 @@ geometry::Bounds surroundings(const step::Model& model) {
   return all;
 }
 
-void append(const std::string& name, matter::BodyFrame body, io::Frame& frame) {
-  for (NamedArray& array : body.data.arrays) frame.data.add(name + "/" + array.name, array.shape, std::move(array.data));
-  for (const auto& [key, text] : body.data.metadata) frame.data.metadata[name + "/" + key] = text;
-  for (const auto& [field, unit] : body.units) frame.data.metadata["unit/" + field] = unit;
-}
-
 }  // namespace
 
 FrameWriter::FrameWriter(const Scene& scene, step::Simulation& simulation) : scene_(scene), simulation_(simulation) {
@@ -86,21 +68,20 @@ io::Frame FrameWriter::topology() const {
   io::Frame frame;
   frame.data.metadata["scene"] = scene_.name;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-    matter::BodyFrame body;
-    simulation_.matter(i).draw_once([this](const std::string& field) { return writes_field(scene_, field); }, body);
-    body.data.add("color", numbers(scene_.bodies[i].color.value_or(Vec3::Zero())));
-    append(model.bodies[i]->name, std::move(body), frame);
+    geometry::Drawable body;
+    body.dimension = model.bodies[i]->dimension;
+    if (scene_.bodies[i].color) body.look.color = *scene_.bodies[i].color;
+    simulation_.matter(i).draw_once(wanted(), body);
+    io::add_drawable(model.bodies[i]->name, body, true, frame);
   }
   for (const DrawnObstacle& obstacle : obstacles_) {
     const ObstacleSettings& settings = scene_.obstacles[obstacle.number];
-    matter::BodyFrame made;
-    made.data.add("triangles", {obstacle.surface.triangles.size(), 3}, flat(obstacle.surface.triangles));
-    made.data.add("color", numbers(settings.color));
-    made.data.metadata = {{"kind", "obstacle"},
-                          {"bounded", obstacle.bounded ? "true" : "false"},
-                          {"draw", draw_name(settings.draw)},
-                          {"dimension", std::to_string(model.bodies.front()->dimension)}};
-    append(settings.name, std::move(made), frame);
+    geometry::Drawable made;
+    made.dimension = scene_.dimension;
+    made.surface.triangles = flat(obstacle.surface.triangles);
+    made.look = {settings.color, settings.draw == ObstacleSettings::Draw::Glass ? "glass" : "", true, obstacle.bounded,
+                 settings.draw == ObstacleSettings::Draw::Cut};
+    io::add_drawable(settings.name, made, true, frame);
   }
   return frame;
 }
@@ -112,15 +93,20 @@ io::Frame FrameWriter::snapshot(std::int64_t number) const {
   frame.number = number;
   frame.time = state.time;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-    matter::BodyFrame body;
-    simulation_.matter(i).draw(*state.bodies[i], state.time, [this](const std::string& field) { return writes_field(scene_, field); }, body);
-    append(model.bodies[i]->name, std::move(body), frame);
+    geometry::Drawable body;
+    simulation_.matter(i).draw(*state.bodies[i], state.time, wanted(), body);
+    io::add_drawable(model.bodies[i]->name, body, false, frame);
   }
   for (const DrawnObstacle& obstacle : obstacles_) {
-    const auto x = placed(obstacle.surface, model.obstacles[obstacle.number].pose(frame.time));
-    frame.data.add(scene_.obstacles[obstacle.number].name + "/position", {x.size() / 3, 3}, x);
+    geometry::Drawable made;
+    made.surface.positions = placed(obstacle.surface, model.obstacles[obstacle.number].pose(frame.time));
+    io::add_drawable(scene_.obstacles[obstacle.number].name, made, false, frame);
   }
   return frame;
+}
+
+matter::FieldFilter FrameWriter::wanted() const {
+  return [this](const std::string& field) { return writes_field(scene_, field); };
 }
 
 }  // namespace lope::scene

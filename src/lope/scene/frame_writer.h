@@ -2,7 +2,7 @@
 #pragma once
 
 #include <lope/geometry/mesh.h>
-#include <lope/io/frame.h>
+#include <lope/io/drawable_frame.h>
 #include <lope/scene/scene.h>
 #include <lope/step/simulation.h>
 
@@ -28,6 +28,7 @@ class FrameWriter {
     geometry::Mesh surface;
   };
   void choose_obstacles();
+  matter::FieldFilter wanted() const;
 
   const Scene& scene_;
   step::Simulation& simulation_;

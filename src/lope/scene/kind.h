@@ -1,5 +1,5 @@
 // What a scene file, `lope check` and a run's files need to know of a kind of matter. A kind is one object of a class
-// derived from Kind, in a folder of its own below scene/kinds/, and one line in kinds/registry.cpp; nothing else in scene/
+// derived from Kind, in files of its own in scene/kinds/, and one line in kinds/registry.cpp; nothing else in scene/
 // knows it. What it does in a step is matter/matter.h's. docs/extending.md goes through it.
 #pragma once
 
@@ -47,8 +47,8 @@ class Kind {
   virtual std::string_view called() const = 0;
   // What a body of the kind is, for the reference: a sentence without its end.
   virtual std::string_view meaning() const = 0;
-  // Keys of a [[body]] of this kind beside `name` and `kind`, paths beginning with "body[].", often from vocabulary.h.
-  // Another kind may have others of the same names. A body has the key `dimension` when it is resolved.
+  // Keys of a [[body]] of this kind beside `name`, `kind` and `dimension`, paths beginning with "body[].", often from
+  // vocabulary.h. Another kind may have others of the same names.
   virtual void add_body_keys(std::vector<Key>& keys) const = 0;
   // Further tables of the file, such as [liquid].
   virtual void add_tables(std::vector<Key>& /*keys*/) const {}

@@ -195,6 +195,20 @@ geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::
   return obstacle.shape->surface({.segments = 64, .region = region});
 }
 
+Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_of(const Scene& scene) {
+  std::vector<step::Obstacle> obstacles;
+  for (const Value& value : scene.resolved.items_at("obstacle")) {
+    auto obstacle = build_obstacle(value, scene.dimension);
+    if (!obstacle) return forward_error(obstacle);
+    obstacles.push_back(std::move(*obstacle));
+  }
+  return [obstacles = std::move(obstacles)](double time) {
+    std::vector<geometry::PlacedSolid> placed;
+    for (const step::Obstacle& obstacle : obstacles) placed.push_back({obstacle.shape, obstacle.pose(time)});
+    return placed;
+  };
+}
+
 std::optional<double> floor_height(const Value& obstacle) {
   const auto& [word, shape] = obstacle["shape"].members.front();
   const bool moves = obstacle.has("move") || obstacle.has("rotate") || obstacle.has("script");

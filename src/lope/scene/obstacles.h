@@ -2,9 +2,11 @@
 #pragma once
 
 #include <lope/base/expected.h>
-#include <lope/scene/document.h>
+#include <lope/geometry/level_set/particle_surface.h>
+#include <lope/scene/scene.h>
 #include <lope/step/model.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,9 @@ std::string describe(const StartInside& inside, const step::Model& model);
 
 // The surface of an obstacle at time 0, cut off around `region` where it has no end.
 geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::Bounds& region);
+
+// The obstacles of a scene as level sets, where they are at a time. Fails as build_obstacle does.
+Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_of(const Scene& scene);
 
 // The height of a floor: an obstacle that is everything below a horizontal plane and never moves.
 std::optional<double> floor_height(const Value& obstacle);

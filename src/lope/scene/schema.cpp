@@ -1,3 +1,4 @@
+#include <lope/io/export.h>
 #include <lope/optimize/methods.h>
 #include <lope/scene/keys.h>
 #include <lope/scene/kind.h>
@@ -126,7 +127,7 @@ void add_output(std::vector<Key>& keys) {
   keys.push_back(table("output").by_default("{}").free_to_change().says("What is written, and where."));
   keys.push_back(text("output.directory").says("Default: runs/NAME, with the scene's name."));
   Entry formats = entry("output.formats", Type::ChoiceList);
-  formats.choices = {"vtu", "ply", "obj", "vdb"};
+  formats.choices = io::export_formats();
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
   fields.choices = field_names([](const KindField&) { return true; });
@@ -183,6 +184,11 @@ void add_bodies(std::vector<Key>& keys) {
   keys.push_back(choice("body[].kind", words)
                      .by_default(usual)
                      .says("What kind of matter it is; the further keys of a body depend on it." + meanings));
+  keys.push_back(
+      integer("body[].dimension")
+          .within({2, 3, false, false})
+          .says("3, or 2 for a flat body in the plane z = 0. Default: 2 for rectangle, disc and polygon, "
+                "else 3."));
   for (const Kind* kind : kinds()) {
     const std::size_t first = keys.size();
     kind->add_body_keys(keys);

@@ -19,7 +19,7 @@ struct DimensionRow {
   Exponents exponents;
 };
 
-const std::array<DimensionRow, 13> dimensions{{
+const std::array<DimensionRow, 15> dimensions{{
     {{"a number", "", R"("50 %")"}, {0, 0, 0, 0}},
     {{"a length", "m", R"("10 cm", "0.1 mm")"}, {1, 0, 0, 0}},
     {{"a time", "s", R"("25 ms", "1/24 s")"}, {0, 0, 1, 0}},
@@ -33,6 +33,8 @@ const std::array<DimensionRow, 13> dimensions{{
     {{"a pressure", "Pa", R"("0.5 MPa", "10 kPa")"}, {-1, 1, -2, 0}},
     {{"a force", "N", R"("2 N", "1 mN")"}, {1, 1, -2, 0}},
     {{"a torque", "N*m", R"("2 N*m", "5 mN*m")"}, {2, 1, -2, 0}},
+    {{"a mass per area", "kg/m^2", R"("150 g/m^2")"}, {-2, 1, 0, 0}},
+    {{"a force per length", "N/m", R"("2 kN/m")"}, {0, 1, -2, 0}},
 }};
 
 const DimensionRow& row(Dimension dimension) { return dimensions[static_cast<std::size_t>(dimension)]; }

@@ -25,6 +25,8 @@ enum class Dimension {
   Pressure,
   Force,
   Torque,
+  AreaDensity,
+  Stiffness,  // force per length
 };
 
 // How a dimension is spoken of in messages and in the reference page.

@@ -85,11 +85,6 @@ void add_selection(std::vector<Key>& keys, const std::string& path) {
 }
 
 void add_body_shape(std::vector<Key>& keys, const ShapeWords& words) {
-  keys.push_back(
-      integer("body[].dimension")
-          .within({2, 3, false, false})
-          .says("3, or 2 for a flat body in the plane z = 0. Default: 2 for rectangle, disc and polygon, "
-                "else 3."));
   keys.push_back(table("body[].shape").required().says("The undeformed shape: one of the words below."));
   const std::string path = "body[].shape";
   const auto center = [&](const std::string& shape) {

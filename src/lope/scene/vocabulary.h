@@ -9,7 +9,7 @@
 
 namespace lope::scene {
 
-// A body's `shape`, `transform` and `copies`, and its `dimension`.
+// A body's `shape`, `transform` and `copies`.
 struct ShapeWords {
   bool lattices = true;  // regular meshes of boxes: `lattice`, `pattern`
 };

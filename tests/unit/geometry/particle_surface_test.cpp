@@ -4,6 +4,7 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/level_set/particle_surface.h>
+#include <lope/geometry/level_set/volume_file.h>
 #include <lope/geometry/surface_check.h>
 
 #include <cmath>
@@ -124,26 +125,28 @@ TEST(ParticleSurface, HasTheSameBitsForAnyNumberOfThreads) {
 
 TEST(ParticleSurface, CarriesValuesOfTheParticles) {
   const auto particles = fill([](const Vec3& x) { return x.norm() < 0.5; });
-  std::vector<double> values;
-  for (const Vec3& x : particles) values.push_back(3 + 2 * x.x());
+  std::vector<Vec3> values;
+  for (const Vec3& x : particles) values.emplace_back(3 + 2 * x.x(), 1, -x.y());
   const ParticleSurface surface = surface_of(particles);
   const Mesh mesh = surface.mesh();
   const auto carried = surface.carry(values, mesh.vertices);
   for (std::size_t i = 0; i < carried.size(); ++i) {
-    ASSERT_NEAR(carried[i], 3 + 2 * mesh.vertices[i].x(), 2 * dx);
+    ASSERT_NEAR(carried[i].x(), 3 + 2 * mesh.vertices[i].x(), 2 * dx);
+    ASSERT_NEAR(carried[i].y(), 1, 1e-12);
+    ASSERT_NEAR(carried[i].z(), -mesh.vertices[i].y(), dx);
   }
   const std::vector<Vec3> far{Vec3(5, 5, 5)};
-  EXPECT_EQ(surface.carry(values, far).front(), 0);
+  EXPECT_EQ(surface.carry(values, far).front(), Vec3::Zero());
 }
 
-TEST(ParticleSurface, WritesALevelSetThatReadsBack) {
+TEST(ParticleSurface, IsWrittenAsALevelSetThatReadsBack) {
   const auto file = std::filesystem::path(testing::TempDir()) / "lope_particle_surface.vdb";
   const double r = 0.5;
   const ParticleSurface surface = surface_of(fill([&](const Vec3& x) { return x.norm() < r; }));
   CellGrid cells{dx, Vec3(-1, -1, -1), {{0, 0, 0}, {1, 2, 3}}, {}};
   cells.fields.push_back({"pressure", 1, false, {1, 2}});
   cells.fields.push_back({"velocity", 3, true, {1, 2, 3, 4, 5, 6}});
-  const auto written = surface.write(file, cells);
+  const auto written = write_volume(surface.mesh(), 0.5 * dx, cells, file);
   ASSERT_TRUE(written) << written.error().message;
   const auto back = read_grid_level_set(file, "surface");
   ASSERT_TRUE(back) << back.error().message;
@@ -158,10 +161,10 @@ TEST(ParticleSurface, WritesALevelSetThatReadsBack) {
   std::filesystem::remove(file);
 
   cells.fields[0].values.pop_back();
-  const auto wrong = surface.write(file, cells);
+  const auto wrong = write_volume(surface.mesh(), 0.5 * dx, cells, file);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("pressure"), std::string::npos);
-  EXPECT_FALSE(surface.write("/nowhere/at/all.vdb"));
+  EXPECT_FALSE(write_volume(surface.mesh(), 0.5 * dx, {}, "/nowhere/at/all.vdb"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

@@ -61,8 +61,8 @@ TEST(Series, VtuFilesHoldVectorsAndTensors) {
 TEST(Series, PlyFilesHoldVectorsByTheirComponents) {
   const TemporaryFolder folder;
   const geometry::Mesh solid = cube_mesh(1);
-  ASSERT_TRUE(write_surface_frame(folder.path(), "s", SurfaceFormat::Ply, 0, std::vector<SeriesBody>{body_of("a", solid)}));
-  const std::string file = *read_file(folder / "s_000000.ply");
+  ASSERT_TRUE(write_ply_frame(folder.path(), "s", 0, std::vector<SeriesBody>{body_of("a", solid)}));
+  const std::string file = *read_file(folder / "s_a_000000.ply");
   EXPECT_NE(file.find("property float height\nproperty float position_x\nproperty float position_y\n"
                       "property float position_z\nelement face"),
             std::string::npos);
@@ -80,13 +80,14 @@ TEST(Series, SurfacesUseOnlyTheirVertices) {
   const TemporaryFolder folder;
   const geometry::Mesh solid = cube_mesh(2);
   const std::vector<SeriesBody> bodies = {body_of("a", solid), body_of("b", solid)};
-  for (const SurfaceFormat format : {SurfaceFormat::Ply, SurfaceFormat::Obj}) {
-    ASSERT_TRUE(write_surface_frame(folder.path(), "s", format, 7, bodies));
-    const auto mesh = read_mesh(folder / (format == SurfaceFormat::Ply ? "s_000007.ply" : "s_000007.obj"));
+  ASSERT_TRUE(write_obj_frame(folder.path(), "s", 7, bodies));
+  ASSERT_TRUE(write_ply_frame(folder.path(), "s", 7, bodies));
+  const auto surface = geometry::boundary_triangles(solid.tetrahedra);
+  for (const auto& [file, copies] : {std::pair{"s_000007.obj", 2U}, {"s_a_000007.ply", 1U}, {"s_b_000007.ply", 1U}}) {
+    const auto mesh = read_mesh(folder / file);
     ASSERT_TRUE(mesh) << mesh.error().message;
-    EXPECT_EQ(mesh->vertices.size(), 2U * 26U);
-    const auto surface = geometry::boundary_triangles(solid.tetrahedra);
-    ASSERT_EQ(mesh->triangles.size(), 2 * surface.size());
+    EXPECT_EQ(mesh->vertices.size(), copies * 26U);
+    ASSERT_EQ(mesh->triangles.size(), copies * surface.size());
     for (std::size_t t = 0; t < mesh->triangles.size(); ++t) {
       for (int k = 0; k < 3; ++k) {
         const Vec3& expected = solid.vertices[surface[t % surface.size()][k]];
@@ -94,6 +95,24 @@ TEST(Series, SurfacesUseOnlyTheirVertices) {
       }
     }
   }
+}
+
+TEST(Series, BodiesWithoutASurfaceAreTheirPoints) {
+  const TemporaryFolder folder;
+  const std::vector<Vec3> points{Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(1, 2, 0)};
+  SeriesBody body;
+  body.name = "dust";
+  body.positions = points;
+  body.point_fields = {{"heat", 1, {1, 2, 3}}};
+  const geometry::Mesh solid = cube_mesh(1);
+  const std::vector<SeriesBody> bodies{body_of("a", solid), body};
+  ASSERT_TRUE(write_obj_frame(folder.path(), "s", 0, bodies));
+  const std::string obj = *read_file(folder / "s_000000.obj");
+  EXPECT_NE(obj.find("o dust\nv 0 0 0\nv 1 0 0\nv 1 2 0\np 9\np 10\np 11\n"), std::string::npos) << obj;
+  ASSERT_TRUE(write_ply_frame(folder.path(), "s", 0, bodies));
+  const std::string ply = *read_file(folder / "s_dust_000000.ply");
+  EXPECT_NE(ply.find("element vertex 3\n"), std::string::npos);
+  EXPECT_NE(ply.find("property float heat\nelement face 0\n"), std::string::npos);
 }
 
 TEST(Series, RefusesFieldsThatDoNotFit) {

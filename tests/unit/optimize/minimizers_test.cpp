@@ -2,6 +2,7 @@
 #include <lope/linalg/space.h>
 #include <lope/optimize/approximate_inverse.h>
 #include <lope/optimize/methods.h>
+#include <lope/optimize/nonlinear_multigrid.h>
 #include <lope/optimize/stopping.h>
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ class EveryMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                          testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::NewtonRaw,
                                          Method::LbfgsH, Method::LbfgsPd, Method::Dot, Method::DotPrinted, Method::LbfgsSchwarz, Method::LbfgsCg,
-                                         Method::LbfgsJacobi, Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot),
+                                         Method::LbfgsJacobi, Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot, Method::Nfmg),
                          method_name);
 // All that get from a wild start to a tight accuracy within the limit of iterations. dot-printed does not: its D is that of the
 // start for ever.
@@ -45,17 +46,44 @@ class StableMethod : public testing::TestWithParam<Method> {};
 INSTANTIATE_TEST_SUITE_P(Methods, StableMethod,
                          testing::Values(Method::Newton, Method::NewtonPcg, Method::NewtonPcgMatrixFree, Method::Gast15, Method::Gast15Printed, Method::LbfgsH,
                                          Method::LbfgsPd, Method::Dot, Method::LbfgsSchwarz, Method::LbfgsCg, Method::LbfgsJacobi,
-                                         Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot),
+                                         Method::LbfgsIc, Method::NewtonMgpcg, Method::Hot, Method::Nfmg),
                          method_name);
 
 TEST(Methods, ThatNeedAHierarchySayThatThereIsNone) {
-  for (const Method method : {Method::NewtonMgpcg, Method::Hot}) {
+  for (const Method method : {Method::NewtonMgpcg, Method::Hot, Method::Nfmg}) {
     SpringChain chain(nodes, 100, 1);
     chain.forget_structure();
     auto x = near_minimum(0.05);
     const auto summary = make_minimizer(method, chain.size())->minimize(chain, x, {});
     EXPECT_EQ(summary.outcome, Outcome::Failed);
     EXPECT_NE(summary.reason.find("hierarchy"), std::string::npos) << summary.reason;
+  }
+}
+
+TEST(NonlinearMultigrid, FindsTheMinimumWithAllItsChoices) {
+  using Choice = NonlinearMultigridOptions;
+  for (const auto matrix : {Choice::Matrix::EveryCorrection, Choice::Matrix::EveryCycle, Choice::Matrix::Once}) {
+    for (const auto residual : {Choice::Residual::EveryLevel, Choice::Residual::EveryCycle, Choice::Residual::LastCycle,
+                                Choice::Residual::Never}) {
+      for (const bool other : {false, true}) {
+        SpringChain chain(nodes, 100, 1);
+        auto x = near_minimum(1);
+        MinimizerOptions options;
+        options.stopping.tolerance = 1e-6;
+        options.max_iterations = 3000;
+        NonlinearMultigrid minimizer({.matrix = matrix, .residual = residual, .sweeps = other ? 1 : 3,
+                                      .remembers_steps = !other, .newton_near_the_end = !other, .single_precision = !other});
+        const auto summary = minimizer.minimize(chain, x, options);
+        ASSERT_TRUE(summary.converged()) << static_cast<int>(matrix) << static_cast<int>(residual) << other << summary.reason;
+        std::vector<double> g(chain.size());
+        chain.move_to(x);
+        chain.gradient(g);
+        EXPECT_LE(linalg::norm(g), 1e-2);
+        if (matrix == Choice::Matrix::Once) {
+          EXPECT_EQ(summary.models, 1);
+        }
+      }
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 #include <lope/base/parallel.h>
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
-#include <lope/render/liquid_plot.h>
+#include <lope/render/cell_plot.h>
 #include <lope/render/picture.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ Scene ball_on_ground(const Clear& clear) {
 // In even light a body that only bends and mirrors light cannot be seen.
 TEST(ClearPicture, WhiteFurnace) {
   const Colour grey = {0.5f, 0.5f, 0.5f};
-  for (const Clear::Kind kind : {Clear::Kind::Liquid, Clear::Kind::Glass}) {
+  for (const Clear::Kind kind : {Clear::Kind::Water, Clear::Kind::Glass}) {
     Scene scene = ball_on_ground({.kind = kind, .index = 1.4, .tint = {1, 1, 1}});
     scene.surfaces.push_back(make_box({-0.4, 0.7, -0.3}, {0.4, 1.2, 0.3}));
     scene.surfaces[1].colour = {1, 1, 1};
@@ -94,27 +94,28 @@ TEST(ClearPicture, RefusesAnIndexBelowOne) {
 }
 
 // Four cells in a box, of which the left ones hold liquid; the lower left one has let go of its walls.
-LiquidPlot four_cells() {
-  LiquidPlot plot;
+CellPlot four_cells() {
+  CellPlot plot;
   plot.region = {Vec3(-0.2, -0.2, 0), Vec3(2.2, 2.2, 0)};
   plot.spacing = 1;
   plot.cells = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
-  using Kind = LiquidPlot::Kind;
-  plot.kinds = {Kind::Liquid, Kind::Liquid, Kind::Air, Kind::Air};
+  using Kind = CellPlot::Kind;
+  plot.kinds = {Kind::Full, Kind::Full, Kind::Empty, Kind::Empty};
   plot.separating = {true, false, false, false};
+  plot.names = {"air", "liquid", "solid"};
   plot.level_set = {-0.5f, -0.5f, 0.5f, 0.5f};
-  plot.solids = {{geometry::complement_of(
+  plot.walls = {{geometry::complement_of(
                       *geometry::level_set(geometry::box_between(Vec3(0, 0, -1e3), Vec3(2, 2, 1e3)))),
                   {}}};
   return plot;
 }
 
-TEST(LiquidPlot, ShowsWhatCellsAre) {
-  const LiquidPlot plot = four_cells();
+TEST(CellPlot, ShowsWhatCellsAre) {
+  const CellPlot plot = four_cells();
   const int size = 240;
-  const auto image = draw_liquid(plot, size, size);
+  const auto image = draw_cells(plot, size, size);
   ASSERT_TRUE(image) << image.error().message;
-  const auto key = liquid_plot_key(plot);
+  const auto key = cell_plot_key(plot);
   const auto is = [&](double x, double y, const std::string& name) {
     const double scale = 0.94 * size / 2.4;
     const Bytes seen = pixel(*image, static_cast<int>(0.5 * size + (x - 1) * scale),
@@ -135,17 +136,17 @@ TEST(LiquidPlot, ShowsWhatCellsAre) {
   EXPECT_TRUE(is(1.5, -0.012, "solid"));
 }
 
-TEST(LiquidPlot, RefusesWhatDoesNotMatch) {
-  LiquidPlot plot = four_cells();
+TEST(CellPlot, RefusesWhatDoesNotMatch) {
+  CellPlot plot = four_cells();
   plot.kinds.pop_back();
-  EXPECT_FALSE(draw_liquid(plot, 100, 100));
+  EXPECT_FALSE(draw_cells(plot, 100, 100));
   plot = four_cells();
-  plot.particles = {Vec3(0.5, 0.5, 0)};
-  plot.particle_values = {1, 2};
-  EXPECT_FALSE(draw_liquid(plot, 100, 100));
+  plot.points = {Vec3(0.5, 0.5, 0)};
+  plot.point_values = {1, 2};
+  EXPECT_FALSE(draw_cells(plot, 100, 100));
   plot = four_cells();
   plot.region = {};
-  EXPECT_FALSE(draw_liquid(plot, 100, 100));
+  EXPECT_FALSE(draw_cells(plot, 100, 100));
 }
 
 }  // namespace

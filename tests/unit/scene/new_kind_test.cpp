@@ -130,10 +130,10 @@ TEST(NewKind, StandsInStatisticsAndFramesBesideASolid) {
   scene.bodies = {{"chain", 3, Vec3::Zero()}, {"block", 3, Vec3::Zero()}};
   const FrameWriter writer(scene, simulation);
   const io::Frame frame = writer.snapshot(1);
-  ASSERT_TRUE(frame.data.find("chain/position"));
-  EXPECT_EQ(frame.data.find("chain/position")->shape, (std::vector<std::size_t>{5, 3}));
-  ASSERT_TRUE(frame.data.find("chain/element/strain"));
-  EXPECT_EQ(frame.data.find("chain/element/strain")->size(), 4U);
+  ASSERT_TRUE(frame.data.find("chain/points/position"));
+  EXPECT_EQ(frame.data.find("chain/points/position")->shape, (std::vector<std::size_t>{5, 3}));
+  ASSERT_TRUE(frame.data.find("chain/points/field/strain"));
+  EXPECT_EQ(frame.data.find("chain/points/field/strain")->size(), 5U);
   EXPECT_TRUE(frame.data.find("block/position"));
 }
 

@@ -1,4 +1,5 @@
 #include <lope/scene/document.h>
+#include <lope/scene/kind.h>
 #include <lope/scene/presets.h>
 #include <lope/scene/schema.h>
 #include <lope/scene/validate.h>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace lope::scene {
 namespace {
@@ -86,6 +88,22 @@ TEST(Reference, NamesEveryKey) {
   const std::string page = reference_page();
   for (const Key& key : schema())
     EXPECT_NE(page.find(fmt::format("`{}`", key.name())), std::string::npos) << key.path;
+}
+
+// Below a body every kind has its own keys, in the reference and in the schema for editors.
+TEST(Reference, DescribesEveryKind) {
+  const nlohmann::json tree = nlohmann::json::parse(json_schema());
+  const auto& choices = tree.at("properties").at("body").at("items").at("oneOf");
+  ASSERT_EQ(choices.size(), kinds().size());
+  for (std::size_t k = 0; k < kinds().size(); ++k) {
+    const std::string word(kinds()[k]->word());
+    EXPECT_EQ(choices[k].at("properties").at("kind").at("enum"), nlohmann::json({word}));
+    EXPECT_NE(reference_page().find(fmt::format("with `kind = \"{}\"`", word)), std::string::npos);
+  }
+  EXPECT_TRUE(choices[0].at("properties").contains("material"));
+  EXPECT_FALSE(choices[1].at("properties").contains("material"));
+  EXPECT_EQ(find_key("body[].material", "liquid"), nullptr);
+  EXPECT_NE(find_key("body[].material", "solid"), nullptr);
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include <unordered_map>
 
 #include <openvdb/openvdb.h>
-#include <openvdb/tools/LevelSetRebuild.h>
 
 namespace lope::geometry {
 namespace {
@@ -441,12 +440,12 @@ Expected<ParticleSurface> ParticleSurface::create(std::span<const Vec3> particle
 
 Mesh ParticleSurface::mesh() const { return grid_surface(*state_->grid); }
 
-std::vector<double> ParticleSurface::carry(std::span<const double> values,
-                                           std::span<const Vec3> points) const {
-  std::vector<double> result(points.size(), 0.0);
+std::vector<Vec3> ParticleSurface::carry(std::span<const Vec3> values, std::span<const Vec3> points) const {
+  std::vector<Vec3> result(points.size(), Vec3::Zero());
   const double r2 = state_->radius * state_->radius;
   parallel_for(points.size(), 256, [&](std::size_t i) {
-    double weight = 0, sum = 0;
+    double weight = 0;
+    Vec3 sum = Vec3::Zero();
     state_->each_near(points[i], points[i], [&](std::uint32_t p) {
       const double t = 1 - (state_->particles[p] - points[i]).squaredNorm() / r2;
       if (t <= 0) return;
@@ -456,62 +455,6 @@ std::vector<double> ParticleSurface::carry(std::span<const double> values,
     if (weight > 0) result[i] = sum / weight;
   });
   return result;
-}
-
-namespace {
-
-template <class GridType, class MakeValue>
-openvdb::GridBase::Ptr field_grid(const CellGrid& cells, const CellField& field, const MakeValue& make) {
-  const auto grid = GridType::create();
-  grid->setName(field.name);
-  const auto transform = openvdb::math::Transform::createLinearTransform(cells.spacing);
-  const Vec3 first =
-      cells.origin + Vec3::Constant(0.5 * cells.spacing);  // .vdb voxels have their value in the middle
-  transform->postTranslate({first[0], first[1], first[2]});
-  grid->setTransform(transform);
-  if (field.staggered) grid->setGridClass(openvdb::GRID_STAGGERED);
-  auto accessor = grid->getAccessor();
-  for (std::size_t i = 0; i < cells.cells.size(); ++i) {
-    const auto& c = cells.cells[i];
-    accessor.setValueOn({c[0], c[1], c[2]},
-                        make(&field.values[i * static_cast<std::size_t>(field.components)]));
-  }
-  return grid;
-}
-
-}  // namespace
-
-Expected<void> ParticleSurface::write(const std::filesystem::path& file, const CellGrid& cells) const {
-  for (const CellField& field : cells.fields) {
-    if ((field.components != 1 && field.components != 3) ||
-        field.values.size() != cells.cells.size() * static_cast<std::size_t>(field.components)) {
-      return input_error("{}: the field '{}' has {} values of {} components for {} cells", file.string(),
-                         field.name, field.values.size(), field.components, cells.cells.size());
-    }
-  }
-  const std::filesystem::path part = file.string() + ".part";
-  try {
-    openvdb::GridPtrVec grids;
-    Grid::Ptr level_set = state_->grid;
-    if (!state_->particles.empty()) level_set = openvdb::tools::levelSetRebuild(*state_->grid, 0.0f, 3.0f);
-    level_set->setName("surface");
-    level_set->setGridClass(openvdb::GRID_LEVEL_SET);
-    grids.push_back(level_set);
-    for (const CellField& field : cells.fields) {
-      grids.push_back(field.components == 1
-                          ? field_grid<openvdb::FloatGrid>(cells, field, [](const float* v) { return *v; })
-                          : field_grid<openvdb::Vec3SGrid>(cells, field, [](const float* v) {
-                              return openvdb::Vec3s(v[0], v[1], v[2]);
-                            }));
-    }
-    openvdb::io::File(part.string()).write(grids);
-    std::filesystem::rename(part, file);
-  } catch (const std::exception& e) {
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    return environment_error("{}: cannot be written ({})", file.string(), e.what());
-  }
-  return {};
 }
 
 }  // namespace lope::geometry

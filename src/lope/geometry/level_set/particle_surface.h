@@ -21,7 +21,6 @@
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/motion.h>
 
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,20 +47,6 @@ struct ParticleSurfaceOptions {
   double overlap = 0;  // metres by which the surface enters the solids: pictures hide it there
 };
 
-// A quantity on the cells of a regular grid, to be stored beside the surface in a .vdb file.
-struct CellField {
-  std::string name;
-  int components = 1;              // 1, or 3 for vectors
-  bool staggered = false;          // vectors whose components lie on the lower faces of the cells
-  std::vector<float> values = {};  // components of cell 0, of cell 1, …
-};
-struct CellGrid {
-  double spacing = 0;
-  Vec3 origin = Vec3::Zero();  // the corner of cell (0, 0, 0)
-  std::vector<std::array<int, 3>> cells = {};
-  std::vector<CellField> fields = {};
-};
-
 class ParticleSurface {
  public:
   // No particles give an empty surface. Fails for options out of range, a position that is not finite (the
@@ -77,13 +62,8 @@ class ParticleSurface {
   // Closed, counter-clockwise seen from the air.
   Mesh mesh() const;
 
-  // Values of the particles carried to any points: means with the same kernel; the value of 0 where no
-  // particle is within R.
-  std::vector<double> carry(std::span<const double> values, std::span<const Vec3> points) const;
-
-  // A .vdb file with the level set "surface" (distances in metres, three voxels to both sides) and the
-  // fields. Written under a temporary name first. Fails where it cannot be written.
-  Expected<void> write(const std::filesystem::path& file, const CellGrid& cells = {}) const;
+  // Vectors of the particles carried to any points: means with the same kernel; 0 where no particle is within R.
+  std::vector<Vec3> carry(std::span<const Vec3> values, std::span<const Vec3> points) const;
 
  private:
   struct State;

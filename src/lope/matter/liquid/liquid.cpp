@@ -1,20 +1,11 @@
 #include <lope/base/parallel.h>
 #include <lope/base/random.h>
 #include <lope/base/timer.h>
-#include <lope/matter/liquid/extrapolation.h>
-#include <lope/matter/liquid/liquid.h>
-#include <lope/matter/liquid/pressure_solvers.h>
-#include <lope/matter/liquid/pressure_system.h>
-#include <lope/matter/liquid/seeding.h>
-#include <lope/matter/liquid/solids.h>
-#include <lope/matter/liquid/surface.h>
-#include <lope/matter/liquid/volume.h>
-#include <lope/optimize/complementarity/policy_iteration.h>
+#include <lope/matter/liquid/particle_liquid.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include <Eigen/Geometry>
 
@@ -22,7 +13,6 @@ namespace lope::matter::liquid {
 namespace {
 
 constexpr std::size_t grain = 2048;
-constexpr int most_cycles = 100;      // of multigrid; what they leave, policy iteration solves
 constexpr int most_substeps = 10000;  // of a step: beyond, something has blown up
 constexpr double wall_margin = 0.1;   // cells that particles keep from solids
 constexpr double crushed_depth =
@@ -31,14 +21,6 @@ constexpr double crushed_depth =
 // second.
 constexpr double crowded_share = 2.0;
 constexpr double empty_share = 0.3;
-// Of the terms of a pressure equation: a smaller residual is left to chance.
-constexpr double rounding = 1e-10;
-// Of what moving walls sweep at the border of enclosed liquid: a net inflow below this is what faces of cells make
-// of walls that only turn or slide along it.
-constexpr double squeeze_noise = 0.01;
-// Cells along each axis: smaller pockets, as between a vane and the wall it sweeps along, leave through gaps that the grid
-// does not see.
-constexpr double smallest_sealed = 3;
 
 Vec3 middle_of(const geometry::Bounds& bounds) {
   Vec3 result = Vec3::Zero();
@@ -69,204 +51,126 @@ geometry::Bounds box_of(const Particles<Dim>& particles) {
   return box;
 }
 
-std::string describe(const Squeeze& squeeze, int dimension) {
-  const char* unit = dimension == 2 ? "m²" : "m³";
-  return fmt::format(
-      "moving walls squeeze {:.3g} {} of it that have no free surface, around ({:.3g}, {:.3g}, {:.3g}), by "
-      "{:.3g} {}/s "
-      "({:.3g} % per second): liquid cannot be compressed, so there is no solution",
-      squeeze.volume, unit, squeeze.middle.x(), squeeze.middle.y(), squeeze.middle.z(), squeeze.flux, unit,
-      100 * squeeze.flux / squeeze.volume);
+}  // namespace
+
+template <int Dim>
+ParticleLiquid<Dim>::ParticleLiquid(const Description& description) : description_(description) {
+  grid_.dx = description.dx;
+  grid_.origin = description.origin.head<Dim>();
+  pressure_grid_.dx = description.dx;
+  displaced_.assign(description.solids.size(), false);
+  solver_ = pressure_solver<Dim>(description.separating ? PressureMethod::TruncatedMultigrid
+                                                        : PressureMethod::LinearMultigrid);
 }
 
 template <int Dim>
-class Solver final : public Liquid {
- public:
-  explicit Solver(const Description& description) : description_(description) {
-    grid_.dx = description.dx;
-    grid_.origin = description.origin.head<Dim>();
-    pressure_grid_.dx = description.dx;
-    displaced_.assign(description.solids.size(), false);
-    solver_ = pressure_solver<Dim>(description.separating ? PressureMethod::TruncatedMultigrid
-                                                          : PressureMethod::LinearMultigrid);
+State ParticleLiquid<Dim>::start(std::size_t* covered) const {
+  State state;
+  auto& particles = state.particles.template emplace<Particles<Dim>>();
+  const Solids solids = place_solids(0, 0);
+  std::size_t lost = 0;
+  std::vector<geometry::LevelSetPtr> earlier;
+  for (const Source& source : description_.sources) {
+    const Vec3 centre = middle_of(source.shape->bounds());
+    const geometry::Bounds region = region_of(*source.shape, description_.domain);
+    if (is_empty(region, Dim)) continue;
+    lost += fill_shape<Dim>(
+        grid_, *source.shape, region, earlier, solids, seeding(),
+        [&](const Vec3& x) { return Vec3(source.velocity + source.angular_velocity.cross(x - centre)); },
+        particles);
+    earlier.push_back(source.shape);
   }
-
-  State start(std::size_t* covered) const override {
-    State state;
-    auto& particles = state.particles.template emplace<Particles<Dim>>();
-    const Solids solids = place_solids(0, 0);
-    std::size_t lost = 0;
-    std::vector<geometry::LevelSetPtr> earlier;
-    for (const Source& source : description_.sources) {
-      const Vec3 centre = middle_of(source.shape->bounds());
-      const geometry::Bounds region = region_of(*source.shape, description_.domain);
-      if (is_empty(region, Dim)) continue;
-      lost += fill_shape<Dim>(
-          grid_, *source.shape, region, earlier, solids, seeding(),
-          [&](const Vec3& x) { return Vec3(source.velocity + source.angular_velocity.cross(x - centre)); },
-          particles);
-      earlier.push_back(source.shape);
-    }
-    if (covered) *covered = lost;
-    return state;
-  }
-
-  Report advance(State& state, double time, double h, const std::function<bool()>& stop_requested) override {
-    const Stopwatch watch;
-    Report report;
-    report.accepted = report.converged = true;
-    auto& particles = std::get<Particles<Dim>>(state.particles);
-    double done = 0;
-    while (report.accepted && done < h * (1 - 1e-9)) {
-      if (stop_requested && stop_requested()) {
-        reject(report, "interrupted");
-        report.interrupted = true;
-        break;
-      }
-      const double left = h - done;
-      const double fastest = expected_speed(particles, time + done, left);
-      const double pieces = std::ceil(left * fastest / (description_.cfl * description_.dx) - 1e-9);
-      if (!std::isfinite(pieces) || pieces > most_substeps || report.substeps >= most_substeps) {
-        reject(report, fmt::format("particles move at {:.3g} m/s, too fast for cells of {:.3g} m", fastest,
-                                   description_.dx));
-        break;
-      }
-      const double dt = left / std::max(1.0, pieces);
-      substep(state, particles, time + done, dt, report);
-      done += dt;
-      ++report.substeps;
-    }
-    measure(particles, report);
-    report.seconds = watch.seconds();
-    return report;
-  }
-
-  GridFields fields(const State& state, double time) override;
-  void forget() override { dt_ = 0; }
-
- private:
-  using Bricks = geometry::BrickSet<Dim>;
-  using Index = geometry::GridIndex<Dim>;
-
-  Seeding seeding() const { return {description_.particles_per_axis, description_.seed}; }
-  double per_cell() const { return std::pow(description_.particles_per_axis, Dim); }
-  double particle_volume() const { return std::pow(description_.dx, Dim) / per_cell(); }
-
-  static void reject(Report& report, std::string reason) {
-    report.accepted = report.converged = false;
-    report.reason = std::move(reason);
-  }
-
-  Solids place_solids(double time, double dt) const {
-    std::vector<Solid> solids;
-    for (const MovingSolid& moving : description_.solids) {
-      Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
-      const geometry::RigidPose rest = moving.pose(0);
-      solid.displaced = !same(solid.before, rest) || !same(solid.after, rest);
-      solids.push_back(std::move(solid));
-    }
-    return Solids(std::move(solids));
-  }
-
-  // Of anything in the next substep: particles, the fall through a cell, emitters, solids where the particles
-  // are.
-  double expected_speed(const Particles<Dim>& particles, double time, double h) const {
-    double speed = largest_speed(particles) + std::sqrt(description_.gravity.norm() * description_.dx);
-    for (const Emitter& emitter : description_.emitters) {
-      if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
-    }
-    return std::max(speed, way_of_solids(particles, time, h) / h);
-  }
-
-  // The longest that any solid goes from `time` on, in a time h, where the particles are.
-  double way_of_solids(const Particles<Dim>& particles, double time, double h) const {
-    if (particles.size() == 0) return 0;
-    double way = 0;
-    geometry::Bounds box;
-    for (const MovingSolid& solid : description_.solids) {
-      const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
-      if (same(before, after)) continue;
-      if (box.max.x() < box.min.x()) box = box_of(particles);
-      for (int corner = 0; corner < 8; ++corner) {
-        Vec3 x;
-        for (int a = 0; a < 3; ++a) x[a] = (corner >> a) & 1 ? box.max[a] : box.min[a];
-        way = std::max(way, h * geometry::carried_velocity(before, after, h, x).norm());
-      }
-    }
-    return way;
-  }
-
-  static double largest_speed(const Particles<Dim>& particles) {
-    return std::max(0.0, parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
-                      double most = 0;
-                      for (std::size_t i = begin; i < end; ++i) most = std::max(most, particles.v[i].norm());
-                      return most;
-                    }));
-  }
-
-  // Layers of faces beyond the liquid that get a velocity: as far as a particle may go, and its interpolation
-  // reaches.
-  int layers() const { return static_cast<int>(std::ceil(description_.cfl)) + 2; }
-
-  void substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report);
-  void bin(Particles<Dim>& particles);
-  void feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report);
-  void sample_solids(const Solids& solids);
-  void spread_samples(bool moving);
-  void find_surface();
-  template <class Test>
-  void mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const;
-  void give_unknown_faces();
-  void apply_gravity(double dt);
-  void solve_pressure(State& state, double dt, Report& report);
-  double pressure_tolerance() const;
-  void note_enclosed(double dt, Report& report) const;
-  optimize::complementarity::LcpSummary find_pressure(double tolerance);
-  void recall_pressure(const State& state, double dt);
-  void keep_pressure(State& state, double dt) const;
-  void extend_velocities(const Solids& solids);
-  void exchange(Particles<Dim>& particles, std::int64_t round, Report& report);
-  void carry(Particles<Dim>& particles, const Solids& solids, double dt) const;
-  double way_to_solids(std::size_t brick, std::size_t cell) const;
-  void stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
-  void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report);
-  void measure(const Particles<Dim>& particles, Report& report) const;
-  void look_at(const State& state, double time);
-  bool near_liquid(std::size_t place) const;
-
-  const Description description_;
-  Grid<Dim> grid_;
-  SortingMemory<Dim> sorting_;
-  PressureGrid<Dim> pressure_grid_;
-  PressureSystem<Dim> system_;
-  std::unique_ptr<PressureSolver<Dim>> solver_;
-  FaceField<Dim> faces_;
-  PerAxis<std::vector<double>, Dim> before_;  // velocities that the particles gave
-  PerAxis<std::vector<double>, Dim> after_;   // divergence-free, extended
-  std::vector<Vec<Dim>> carried_;             // velocities that carry the particles
-  std::vector<double> mass_, fraction_, open_kernel_, open_volume_, q_;
-  std::vector<std::uint8_t> brick_free_, brick_near_thin_;
-  PerAxis<std::vector<std::uint8_t>, Dim> valid_;  // faces next to liquid
-  KnownFaces<Dim> known_;
-  CellMasks<Dim> deep_;                      // cells with liquid on all sides
-  PerAxis<std::vector<double>, Dim> drift_;  // of particles inside the liquid, m
-  std::vector<std::uint8_t> brick_drifts_;
-  using Sample = std::shared_ptr<const BrickSolids<Dim>>;
-  std::vector<Sample> samples_;           // per brick
-  std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
-  std::vector<bool> displaced_;           // solids, when rest_samples_ was made
-  double dt_ = 0;
-  double wall_way_ = 0;  // of the solids in this substep, m
-};
+  if (covered) *covered = lost;
+  return state;
+}
 
 template <int Dim>
-void Solver<Dim>::bin(Particles<Dim>& particles) {
+Report ParticleLiquid<Dim>::advance(State& state, double time, double h, const std::function<bool()>& stop_requested) {
+  const Stopwatch watch;
+  Report report;
+  report.accepted = report.converged = true;
+  auto& particles = std::get<Particles<Dim>>(state.particles);
+  double done = 0;
+  while (report.accepted && done < h * (1 - 1e-9)) {
+    if (stop_requested && stop_requested()) {
+      reject(report, "interrupted");
+      report.interrupted = true;
+      break;
+    }
+    const double left = h - done;
+    const double fastest = expected_speed(particles, time + done, left);
+    const double pieces = std::ceil(left * fastest / (description_.cfl * description_.dx) - 1e-9);
+    if (!std::isfinite(pieces) || pieces > most_substeps || report.substeps >= most_substeps) {
+      reject(report, fmt::format("particles move at {:.3g} m/s, too fast for cells of {:.3g} m", fastest,
+                                 description_.dx));
+      break;
+    }
+    const double dt = left / std::max(1.0, pieces);
+    substep(state, particles, time + done, dt, report);
+    done += dt;
+    ++report.substeps;
+  }
+  measure(particles, report);
+  report.seconds = watch.seconds();
+  return report;
+}
+
+template <int Dim>
+Solids ParticleLiquid<Dim>::place_solids(double time, double dt) const {
+  std::vector<Solid> solids;
+  for (const MovingSolid& moving : description_.solids) {
+    Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
+    const geometry::RigidPose rest = moving.pose(0);
+    solid.displaced = !same(solid.before, rest) || !same(solid.after, rest);
+    solids.push_back(std::move(solid));
+  }
+  return Solids(std::move(solids));
+}
+
+template <int Dim>
+double ParticleLiquid<Dim>::expected_speed(const Particles<Dim>& particles, double time, double h) const {
+  double speed = largest_speed(particles) + std::sqrt(description_.gravity.norm() * description_.dx);
+  for (const Emitter& emitter : description_.emitters) {
+    if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
+  }
+  return std::max(speed, way_of_solids(particles, time, h) / h);
+}
+
+template <int Dim>
+double ParticleLiquid<Dim>::way_of_solids(const Particles<Dim>& particles, double time, double h) const {
+  if (particles.size() == 0) return 0;
+  double way = 0;
+  geometry::Bounds box;
+  for (const MovingSolid& solid : description_.solids) {
+    const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
+    if (same(before, after)) continue;
+    if (box.max.x() < box.min.x()) box = box_of(particles);
+    for (int corner = 0; corner < 8; ++corner) {
+      Vec3 x;
+      for (int a = 0; a < 3; ++a) x[a] = (corner >> a) & 1 ? box.max[a] : box.min[a];
+      way = std::max(way, h * geometry::carried_velocity(before, after, h, x).norm());
+    }
+  }
+  return way;
+}
+
+template <int Dim>
+double ParticleLiquid<Dim>::largest_speed(const Particles<Dim>& particles) {
+  return std::max(0.0, parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
+                    double most = 0;
+                    for (std::size_t i = begin; i < end; ++i) most = std::max(most, particles.v[i].norm());
+                    return most;
+                  }));
+}
+
+template <int Dim>
+void ParticleLiquid<Dim>::bin(Particles<Dim>& particles) {
   bin_particles(particles, std::min(layers() + 1, Bricks::side), grid_, sorting_);
   pressure_grid_.bricks = grid_.bricks;
 }
 
 template <int Dim>
-void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report) {
+void ParticleLiquid<Dim>::substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report) {
   dt_ = dt;
   ++state.round;
   PartSeconds& seconds = report.part_seconds;
@@ -311,7 +215,7 @@ void Solver<Dim>::substep(State& state, Particles<Dim>& particles, double time, 
 }
 
 template <int Dim>
-void Solver<Dim>::apply_gravity(double dt) {
+void ParticleLiquid<Dim>::apply_gravity(double dt) {
   before_ = faces_.velocity;
   for (std::size_t a = 0; a < Dim; ++a) {
     const double gain = dt * description_.gravity[static_cast<Eigen::Index>(a)];
@@ -321,7 +225,7 @@ void Solver<Dim>::apply_gravity(double dt) {
 }
 
 template <int Dim>
-void Solver<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report) {
+void ParticleLiquid<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report) {
   std::size_t added = 0;
   for (const Emitter& emitter : description_.emitters) {
     if (time < emitter.begin || time >= emitter.end) continue;
@@ -335,7 +239,7 @@ void Solver<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double t
 
 // The open parts of faces and cells: of bricks near displaced solids anew, of the others once.
 template <int Dim>
-void Solver<Dim>::sample_solids(const Solids& solids) {
+void ParticleLiquid<Dim>::sample_solids(const Solids& solids) {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
   if (solids.displaced() != displaced_) {
     displaced_ = solids.displaced();
@@ -362,7 +266,7 @@ void Solver<Dim>::sample_solids(const Solids& solids) {
 }
 
 template <int Dim>
-void Solver<Dim>::spread_samples(bool moving) {
+void ParticleLiquid<Dim>::spread_samples(bool moving) {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
   constexpr std::size_t cells = Bricks::cells;
   open_volume_.resize(grid_.bricks->size());
@@ -393,7 +297,7 @@ void Solver<Dim>::spread_samples(bool moving) {
 }
 
 template <int Dim>
-void Solver<Dim>::find_surface() {
+void ParticleLiquid<Dim>::find_surface() {
   open_kernel<Dim>(*grid_.bricks, open_volume_, brick_free_, open_kernel_);
   volume_fractions(mass_, open_kernel_, 1 / per_cell(), fraction_);
   share_fractions<Dim>(*grid_.bricks, mass_, open_kernel_, open_volume_, brick_free_, 1 / per_cell(), fraction_);
@@ -404,7 +308,7 @@ void Solver<Dim>::find_surface() {
 // The faces of which test(axis, place) holds.
 template <int Dim>
 template <class Test>
-void Solver<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const {
+void ParticleLiquid<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
   for (std::size_t a = 0; a < Dim; ++a) masks[a].resize(count);
   parallel_for(count, 8, [&](std::size_t b) {
@@ -415,149 +319,14 @@ void Solver<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, c
 
 // Open faces beside the liquid that no particle speaks for take the velocity of their neighbours.
 template <int Dim>
-void Solver<Dim>::give_unknown_faces() {
+void ParticleLiquid<Dim>::give_unknown_faces() {
   mark_faces(known_.solved, [&](std::size_t a, std::size_t i) { return faces_.weight[a][i] > 0; });
   mark_faces(known_.flying, [](std::size_t, std::size_t) { return false; });
   extrapolate(*grid_.bricks, 2, faces_.velocity, known_);
 }
 
 template <int Dim>
-void Solver<Dim>::solve_pressure(State& state, double dt, Report& report) {
-  PressureOptions options;
-  options.separating = description_.separating;
-  system_ = PressureSystem<Dim>(pressure_grid_, options);
-  recall_pressure(state, dt);
-  if (const auto& observe = std::get<PressureObserver<Dim>>(description_.pressure_observers))
-    observe(system_, q_, dt);
-  const double tolerance = pressure_tolerance();
-  const auto summary = find_pressure(tolerance);
-  report.unknowns = std::max(report.unknowns, system_.unknowns());
-  report.wall_unknowns = std::max(report.wall_unknowns, system_.wall_unknowns());
-  report.iterations += summary.iterations;
-  report.inner_iterations += summary.inner_iterations;
-  if (report.tolerance == 0 || !(summary.residual * report.tolerance <= report.residual * tolerance)) {
-    report.residual = summary.residual;
-    report.tolerance = tolerance;
-  }
-  if (summary.history.size() > report.history.size()) report.history = summary.history;
-  const bool finite = linalg::all_finite(q_);
-  if (summary.outcome == optimize::Outcome::Failed || !finite) {
-    reject(report, finite ? summary.reason : "the pressure is not finite");
-  } else if (!summary.converged()) {
-    report.converged = false;
-    report.reason = summary.reason;
-  }
-  note_enclosed(dt, report);
-  if (report.accepted) {
-    system_.subtract_gradient(pressure_grid_, q_, after_, &valid_);
-    keep_pressure(state, dt);
-    report.separated = 0;
-    for (const std::int64_t cell : system_.unknown_cells()) {
-      const auto i = static_cast<std::size_t>(cell);
-      report.separated += system_.kind()[i] == CellKind::Wall && q_[i] <= 0;
-    }
-  }
-}
-
-// Regions without a free surface, and whether walls squeeze them.
-template <int Dim>
-void Solver<Dim>::note_enclosed(double dt, Report& report) const {
-  const auto regions = system_.enclosed_regions();
-  const double face = std::pow(grid_.dx, Dim - 1);
-  double removed = 0;
-  for (const EnclosedRegion& region : regions) {
-    removed += face * std::abs(region.removed);
-    if (region.squeeze <= squeeze_noise * region.swept) continue;
-    Squeeze squeeze;
-    squeeze.flux = face * region.squeeze;
-    for (const std::int64_t cell : region.cells) {
-      const double open = open_volume_[static_cast<std::size_t>(cell)] * face * grid_.dx;
-      const Vec<Dim> corner = grid_.corner(grid_.bricks->cell(cell));
-      squeeze.volume += open;
-      squeeze.middle += open * in_space<Dim>(corner + Vec<Dim>::Constant(0.5 * grid_.dx));
-    }
-    if (squeeze.volume < std::pow(smallest_sealed * grid_.dx, Dim)) continue;
-    squeeze.middle /= squeeze.volume;
-    report.squeezed_volume += dt * squeeze.flux;
-    if (squeeze.flux > report.squeeze.flux) report.squeeze = squeeze;
-  }
-  report.enclosed_regions = std::max(report.enclosed_regions, static_cast<int>(regions.size()));
-  report.removed_flux = std::max(report.removed_flux, removed);
-  if (report.squeeze.flux == 0 || !report.accepted) return;
-  report.converged = false;
-  report.reason = describe(report.squeeze, Dim);
-}
-
-// What may remain of a net outflow (NUMERICS §6 for liquids). Below the rounding of its terms there is nothing to gain.
-template <int Dim>
-double Solver<Dim>::pressure_tolerance() const {
-  double terms = 0;
-  for (const std::int64_t cell : system_.unknown_cells()) {
-    const auto i = static_cast<std::size_t>(cell);
-    terms = std::max(terms, std::abs(system_.rhs()[i]) + std::abs(q_[i]));
-  }
-  const double relative = description_.relative_tolerance * system_.largest_outflow();
-  return std::min(description_.tolerance, std::max(relative, rounding * terms));
-}
-
-// From the first guess in q_. What multigrid does not finish, policy iteration does.
-template <int Dim>
-optimize::complementarity::LcpSummary Solver<Dim>::find_pressure(double tolerance) {
-  namespace lcp = optimize::complementarity;
-  lcp::LcpOptions options;
-  options.tolerance = tolerance;
-  options.max_iterations = std::min(description_.max_iterations, most_cycles);
-  const std::vector<double> guess = q_;
-  lcp::LcpSummary summary = solver_->solve(system_, q_, options);
-  options.max_iterations = description_.max_iterations - summary.iterations;
-  if (summary.converged() || options.max_iterations <= 0) return summary;
-  if (!linalg::all_finite(q_)) q_ = guess;
-  const lcp::MixedLcp problem = system_.matrix_form();
-  const auto cells = system_.unknown_cells();
-  std::vector<double> p(problem.size());
-  for (std::size_t i = 0; i < p.size(); ++i) p[i] = q_[static_cast<std::size_t>(cells[i])];
-  lcp::PolicyIteration policy_iteration(std::make_unique<linalg::MaskedIncompleteCholesky>());
-  policy_iteration.attach(problem);
-  const int cycles = summary.iterations;
-  summary = policy_iteration.solve(p, options);
-  summary.iterations += cycles;
-  for (std::size_t i = 0; i < p.size(); ++i) q_[static_cast<std::size_t>(cells[i])] = p[i];
-  return summary;
-}
-
-// The last substep's pressure, where its cells still are, as this one's first guess.
-template <int Dim>
-void Solver<Dim>::recall_pressure(const State& state, double dt) {
-  constexpr std::size_t cells = Bricks::cells;
-  q_.assign(grid_.bricks->size(), 0.0);
-  for (std::size_t k = 0; k < state.pressure_bricks.size() / Dim; ++k) {
-    Index brick;
-    for (std::size_t a = 0; a < Dim; ++a) brick[a] = state.pressure_bricks[k * Dim + a];
-    const int b = grid_.bricks->find(brick);
-    if (b < 0) continue;
-    for (std::size_t i = 0; i < cells; ++i) {
-      const std::size_t place = static_cast<std::size_t>(b) * cells + i;
-      if (system_.is_unknown(place)) q_[place] = state.pressure[k * cells + i] * dt / grid_.dx;
-    }
-  }
-}
-
-template <int Dim>
-void Solver<Dim>::keep_pressure(State& state, double dt) const {
-  constexpr std::size_t cells = Bricks::cells;
-  state.pressure_bricks.clear();
-  state.pressure.clear();
-  for (int b = 0; b < grid_.bricks->count(); ++b) {
-    const auto begin = q_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(b) * cells);
-    if (std::all_of(begin, begin + cells, [](double q) { return q == 0; })) continue;
-    for (const int coordinate : grid_.bricks->brick(b)) state.pressure_bricks.push_back(coordinate);
-    for (std::size_t i = 0; i < cells; ++i)
-      state.pressure.push_back(begin[static_cast<std::ptrdiff_t>(i)] * grid_.dx / dt);
-  }
-}
-
-template <int Dim>
-void Solver<Dim>::extend_velocities(const Solids& solids) {
+void ParticleLiquid<Dim>::extend_velocities(const Solids& solids) {
   mark_faces(known_.solved, [&](std::size_t a, std::size_t i) { return valid_[a][i] != 0; });
   mark_faces(known_.flying, [&](std::size_t a, std::size_t i) {
     return faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
@@ -568,7 +337,7 @@ void Solver<Dim>::extend_velocities(const Solids& solids) {
 
 // Takes particles out of crowded inner cells and puts them into inner cells with hardly any.
 template <int Dim>
-void Solver<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report& report) {
+void ParticleLiquid<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report& report) {
   std::vector<std::uint32_t> spare;
   std::vector<std::size_t> empty;
   const double share = per_cell();
@@ -599,7 +368,7 @@ void Solver<Dim>::exchange(Particles<Dim>& particles, std::int64_t round, Report
 
 // Ralston's scheme of third order; then solids stop what would enter them.
 template <int Dim>
-void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double dt) const {
+void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double dt) const {
   const double margin = wall_margin * grid_.dx;
   parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
     if (grid_.begin(b) == grid_.end(b)) return;
@@ -629,14 +398,14 @@ void Solver<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double 
 
 // At least so far are solids from any point of a cell, at the end of the substep.
 template <int Dim>
-double Solver<Dim>::way_to_solids(std::size_t brick, std::size_t cell) const {
+double ParticleLiquid<Dim>::way_to_solids(std::size_t brick, std::size_t cell) const {
   if (description_.solids.empty()) return std::numeric_limits<double>::infinity();
   const BrickSolids<Dim>& sample = *samples_[brick];
   return (sample.free ? 2 * grid_.dx : sample.distance[cell] - corner_reach<Dim>(grid_.dx)) - wall_way_;
 }
 
 template <int Dim>
-void Solver<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const {
+void ParticleLiquid<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const {
   const Vec3 at = in_space<Dim>(x);
   const Solids::Nearest near = solids.nearest(at);
   if (near.distance >= margin) return;
@@ -650,7 +419,7 @@ void Solver<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x
 }
 
 template <int Dim>
-void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) {
+void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) {
   const Vec<Dim> low = description_.domain.min.head<Dim>(), high = description_.domain.max.head<Dim>();
   std::vector<std::uint8_t> lost(particles.size(), 0);
   parallel_for(particles.size(), grain, [&](std::size_t i) {
@@ -674,7 +443,7 @@ void Solver<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, R
 }
 
 template <int Dim>
-void Solver<Dim>::measure(const Particles<Dim>& particles, Report& report) const {
+void ParticleLiquid<Dim>::measure(const Particles<Dim>& particles, Report& report) const {
   const double mass = description_.density * particle_volume();
   report.particles = particles.size();
   report.volume = particle_volume() * static_cast<double>(particles.size());
@@ -703,7 +472,7 @@ void Solver<Dim>::measure(const Particles<Dim>& particles, Report& report) const
 
 // The grid of a state that no step of this object has led to.
 template <int Dim>
-void Solver<Dim>::look_at(const State& state, double time) {
+void ParticleLiquid<Dim>::look_at(const State& state, double time) {
   Particles<Dim> particles = std::get<Particles<Dim>>(state.particles);
   bin(particles);
   sample_solids(place_solids(time, 0));
@@ -715,54 +484,12 @@ void Solver<Dim>::look_at(const State& state, double time) {
   recall_pressure(state, 1);
 }
 
-template <int Dim>
-GridFields Solver<Dim>::fields(const State& state, double time) {
-  const bool stepped = dt_ > 0;
-  if (!stepped) look_at(state, time);
-  GridFields result;
-  const auto kinds = system_.kind();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const bool liquid = system_.is_unknown(i);
-    if (!liquid && !near_liquid(i)) continue;
-    const Index cell = grid_.bricks->cell(static_cast<std::int64_t>(i));
-    result.kind.push_back(liquid                        ? GridFields::Kind::Liquid
-                          : kinds[i] == CellKind::Solid ? GridFields::Kind::Solid
-                                                        : GridFields::Kind::Air);
-    result.separating.push_back(stepped && kinds[i] == CellKind::Wall && q_[i] <= 0);
-    const double pressure = liquid ? q_[i] * description_.density * grid_.dx / (stepped ? dt_ : 1) : 0;
-    result.pressure.push_back(static_cast<float>(pressure));
-    result.level_set.push_back(static_cast<float>(pressure_grid_.liquid[i]));
-    for (std::size_t a = 0; a < Dim; ++a) {
-      result.index.push_back(cell[a]);
-      result.velocity.push_back(static_cast<float>(after_[a][i]));
-      result.open.push_back(static_cast<float>(pressure_grid_.open[a][i]));
-    }
-    if constexpr (Dim == 2) {
-      result.index.push_back(0);
-      result.velocity.push_back(0);
-      result.open.push_back(0);
-    }
-  }
-  return result;
-}
-
-// Whether some cell next to this one, along the axes, is an unknown.
-template <int Dim>
-bool Solver<Dim>::near_liquid(std::size_t place) const {
-  for (int a = 0; a < Dim; ++a) {
-    for (const int direction : {-1, 1}) {
-      const std::int64_t next = grid_.bricks->next(static_cast<std::int64_t>(place), a, direction);
-      if (next >= 0 && system_.is_unknown(static_cast<std::size_t>(next))) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
+template class ParticleLiquid<2>;
+template class ParticleLiquid<3>;
 
 std::unique_ptr<Liquid> make_liquid(const Description& description) {
-  if (description.dimension == 2) return std::make_unique<Solver<2>>(description);
-  return std::make_unique<Solver<3>>(description);
+  if (description.dimension == 2) return std::make_unique<ParticleLiquid<2>>(description);
+  return std::make_unique<ParticleLiquid<3>>(description);
 }
 
 }  // namespace lope::matter::liquid

@@ -1,3 +1,7 @@
+#include <lope/base/log.h>
+#include <lope/base/parallel.h>
+#include <lope/geometry/drawable.h>
+#include <lope/geometry/level_set/particle_surface.h>
 #include <lope/matter/liquid/liquid_matter.h>
 
 #include <algorithm>
@@ -48,8 +52,8 @@ optimize::MinimizerSummary summary_of(const liquid::Report& report) {
   return result;
 }
 
-// Numbers that come back bit for bit.
-std::string exact(double value) { return fmt::format("{:.17g}", value); }
+// How far the surface is drawn inside walls, in cells: pictures should show no air between them.
+constexpr double overlap = 0.25;
 
 // Three numbers per vector, in single precision.
 template <int Dim>
@@ -91,7 +95,7 @@ void LiquidState::read(ArrayReader& reader) {
     reader.miss("pressure");
 }
 
-LiquidMatter::LiquidMatter(const LiquidBody& body, const World& world) : body_(body) {
+LiquidMatter::LiquidMatter(const LiquidBody& body, const World& world) : body_(body), world_(world) {
   liquid::Description description = body.description;
   description.gravity = world.gravity;
   for (const Obstacle& obstacle : world.obstacles) {
@@ -173,38 +177,80 @@ BodyReport LiquidMatter::report(const BodyState& /*state*/, const StepTimes& /*l
   return made;
 }
 
-void LiquidMatter::draw_once(const FieldFilter& /*wanted*/, BodyFrame& frame) const {
+void LiquidMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& drawable) const {
   const liquid::Description& liquid = body_.description;
-  auto& metadata = frame.data.metadata;
-  metadata["kind"] = body_.kind();
-  metadata["dimension"] = std::to_string(liquid.dimension);
-  metadata["spacing"] = exact(liquid.dx);
-  metadata["origin"] =
-      fmt::format("{} {} {}", exact(liquid.origin[0]), exact(liquid.origin[1]), exact(liquid.origin[2]));
-  metadata["particle_volume"] = exact(std::pow(liquid.dx / liquid.particles_per_axis, liquid.dimension));
+  drawable.look.material = "water";
+  drawable.points.radius = 0.25 * liquid.dx;
+  drawable.volume.spacing = liquid.dx;
+  drawable.volume.origin = liquid.origin;
+  drawable.volume.staggered = {"velocity", "open"};
+  drawable.volume.kinds = {"air", "liquid", "solid"};
 }
 
-void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) {
+void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) {
   const auto& now = dynamic_cast<const LiquidState&>(state);
   std::visit(
       [&](const auto& particles) {
-        frame.data.add("position", {particles.size(), 3}, in_space(particles.x));
-        frame.data.add("vertex/velocity", {particles.size(), 3}, in_space(particles.v));
+        drawable.points.positions = in_space(particles.x);
+        drawable.points.fields.push_back({"velocity", "m/s", 3, in_space(particles.v)});
       },
       now.liquid.particles);
-  if (body_.description.dimension == 3 && !wanted("cells")) return;
-  const liquid::GridFields cells = grid(now, time);
-  const std::size_t count = cells.kind.size();
-  std::vector<std::uint8_t> kind(count);
-  std::transform(cells.kind.begin(), cells.kind.end(), kind.begin(),
-                 [](auto k) { return static_cast<std::uint8_t>(k); });
-  frame.data.add("cell/index", {count, 3}, cells.index);
-  frame.data.add("cell/kind", std::move(kind));
-  frame.data.add("cell/separating", cells.separating);
-  frame.data.add("cell/pressure", cells.pressure);
-  frame.data.add("cell/level_set", cells.level_set);
-  frame.data.add("cell/velocity", {count, 3}, cells.velocity);
-  frame.data.add("cell/open", {count, 3}, cells.open);
+  if (body_.description.dimension == 3) draw_surface(time, drawable);
+  if (body_.description.dimension == 2 || wanted("cells")) draw_cells(now, time, drawable);
+}
+
+void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const {
+  const auto vectors = [](const std::vector<float>& numbers) {
+    std::vector<Vec3> result;
+    result.reserve(numbers.size() / 3);
+    for (std::size_t i = 0; i < numbers.size(); i += 3) result.emplace_back(numbers[i], numbers[i + 1], numbers[i + 2]);
+    return result;
+  };
+  const std::vector<Vec3> particles = vectors(drawable.points.positions);
+  geometry::ParticleSurfaceOptions options;
+  options.spacing = body_.description.dx;
+  options.overlap = overlap * options.spacing;
+  for (const Obstacle& obstacle : world_.obstacles) options.solids.push_back({obstacle.shape, obstacle.pose(time)});
+  const auto around = geometry::ParticleSurface::create(particles, options);
+  if (!around) {
+    log_warning("liquid '{}': a frame has no surface: {}", body_.name, around.error().message);
+    return;
+  }
+  const geometry::Mesh mesh = around->mesh();
+  geometry::DrawnSurface& surface = drawable.surface;
+  surface.positions = in_space<3>(mesh.vertices);
+  for (const geometry::Triangle& t : mesh.triangles) surface.triangles.insert(surface.triangles.end(), t.begin(), t.end());
+  const std::vector<Vec3> velocity = around->carry(vectors(drawable.points.fields.front().values), mesh.vertices);
+  surface.vertex_fields.push_back({"velocity", "m/s", 3, in_space<3>(velocity)});
+  if (options.solids.empty()) return;
+  std::vector<Vec3> shift(mesh.vertices.size(), Vec3::Zero());
+  parallel_for(shift.size(), 256, [&](std::size_t i) {
+    Vec3 x = mesh.vertices[i];
+    for (int k = 0; k < 3; ++k) {  // in corners of several solids more than once
+      const geometry::LevelSetSample wall = geometry::nearest_solid(options.solids, x);
+      if (wall.value >= 0) break;
+      x -= wall.value * wall.gradient;
+    }
+    shift[i] = x - mesh.vertices[i];
+  });
+  surface.out_of_walls = in_space<3>(shift);
+}
+
+void LiquidMatter::draw_cells(const LiquidState& now, double time, geometry::Drawable& drawable) {
+  const liquid::GridFields grid_now = grid(now, time);
+  geometry::DrawnVolume& volume = drawable.volume;
+  volume.cells = grid_now.index;
+  const auto add = [&](const char* name, const char* unit, int components, const auto& values) {
+    geometry::DrawnField& field = volume.fields.emplace_back(geometry::DrawnField{name, unit, components, {}});
+    field.values.reserve(values.size());
+    for (const auto value : values) field.values.push_back(static_cast<float>(value));
+  };
+  add("kind", "", 1, grid_now.kind);
+  if (body_.description.separating) add("separating", "", 1, grid_now.separating);
+  add("pressure", "Pa", 1, grid_now.pressure);
+  add("level_set", "m", 1, grid_now.level_set);
+  add("velocity", "m/s", 3, grid_now.velocity);
+  add("open", "", 3, grid_now.open);
 }
 
 }  // namespace lope::matter

@@ -43,9 +43,9 @@ class LiquidMatter final : public LoneMatter {
   }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
   std::vector<Field> fields(const BodyState& /*state*/, const FieldFilter& /*wanted*/) override { return {}; }
-  void draw_once(const FieldFilter& wanted, BodyFrame& frame) const override;
-  // Particles; in 2D, and with "cells" in 3D, the grid.
-  void draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) override;
+  void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
+  // Particles with their velocities; in 3D the surface around them, with theirs; in 2D, and with "cells" in 3D, the grid.
+  void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
 
   // The grid in the last substep that led to the state; where that has been forgotten, at the state itself.
   liquid::GridFields grid(const LiquidState& state, double time) { return liquid_->fields(state.liquid, time); }
@@ -53,7 +53,11 @@ class LiquidMatter final : public LoneMatter {
   const liquid::Report& last() const { return last_; }
 
  private:
+  void draw_surface(double time, geometry::Drawable& drawable) const;
+  void draw_cells(const LiquidState& now, double time, geometry::Drawable& drawable);
+
   const LiquidBody& body_;
+  const World& world_;
   std::unique_ptr<liquid::Liquid> liquid_;
   liquid::State other_;  // of the step being taken, or of the one before
   liquid::Report last_;

@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/geometry/full_turns.h>
 #include <lope/geometry/partition.h>
 #include <lope/geometry/topology.h>
@@ -70,13 +71,14 @@ SolidMatter::Tangle SolidMatter::tangle(const NodalState& state) {
   return result;
 }
 
-void SolidMatter::draw_once(const FieldFilter& wanted, BodyFrame& frame) const {
+void SolidMatter::draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const {
   const geometry::Mesh& mesh = solid_.mesh;
-  const auto surface = solid_.dimension == 3 ? geometry::boundary_triangles(mesh.tetrahedra) : mesh.triangles;
-  frame.data.add("triangles", {surface.size(), 3}, flat(surface));
-  if (solid_.dimension == 3) frame.data.add("tetrahedra", {mesh.tetrahedra.size(), 4}, flat(mesh.tetrahedra));
-  if (wanted("partition")) frame.data.add("element/partition", geometry::partition_for_colouring(mesh));
-  frame.data.metadata["dimension"] = std::to_string(solid_.dimension);
+  geometry::DrawnSurface& surface = drawable.surface;
+  surface.triangles = flat(solid_.dimension == 3 ? geometry::boundary_triangles(mesh.tetrahedra) : mesh.triangles);
+  if (solid_.dimension == 3) surface.tetrahedra = flat(mesh.tetrahedra);
+  if (!wanted("partition")) return;
+  const std::vector<int> parts = geometry::partition_for_colouring(mesh);
+  surface.element_fields.push_back({"partition", "", 1, std::vector<float>(parts.begin(), parts.end())});
 }
 
 // Bodies whose steps all converge may still end in a shape that is not theirs.

@@ -28,7 +28,7 @@ class SolidMatter final : public NodalMatter {
   SolidMatter(const SolidBody& body, const World& world);
   std::vector<std::string> closing_remarks(const BodyState& state) override;
   // Elements and the outer surface; with "partition" a division of the elements.
-  void draw_once(const FieldFilter& wanted, BodyFrame& frame) const override;
+  void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
 
   // What keeps a body at rest away from its shape. Costs about as much as an iteration of a step.
   struct Tangle {

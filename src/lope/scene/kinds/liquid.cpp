@@ -174,7 +174,7 @@ class LiquidKind final : public Kind {
     return bodies;
   }
 
-  void check(Checking& checking) const override { check_liquids(*this, checking); }
+  void check(Checking& checking) const override { check_liquids(checking); }
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace lope::scene {
 
-void check_liquids(const Kind& kind, Checking& checking);
+void check_liquids(Checking& checking);
 
 // About what a liquid needs at the start.
 double liquid_bytes(int dimension, double particles, double cells);

@@ -1,5 +1,7 @@
 // The kinds of matter: one line each.
+#include <lope/scene/kinds/cloth.h>
 #include <lope/scene/kinds/liquid.h>
+#include <lope/scene/kinds/mpm.h>
 #include <lope/scene/kinds/solid.h>
 #include <lope/scene/validate.h>
 
@@ -11,7 +13,9 @@ namespace {
 std::vector<const Kind*>& registered() {
   static std::vector<const Kind*> all{
       &solid_kind(),
+      &cloth_kind(),
       &liquid_kind(),
+      &mpm_kind(),
   };
   return all;
 }

@@ -1,6 +1,5 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/multigrid_cycle.h>
-#include <lope/matter/liquid/pressure_fas.h>
 #include <lope/matter/liquid/pressure_solvers.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <papers/lcp_scenarios.h>
+#include <papers/pressure_fas.h>
 
 namespace lope::matter {
 namespace {

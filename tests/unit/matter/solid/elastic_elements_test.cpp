@@ -273,6 +273,11 @@ TYPED_TEST(ElasticElementsTest, MatrixFreeProductEqualsTheAssembledOne) {
     H.multiply(p, assembled);
     elements.add_hessian_times(kind, 1, p, free);
     EXPECT_LT(norm(sum(assembled, free, -1)), 1e-13 * norm(assembled));
+    std::vector<double> diagonal(H.size() * d), alone(H.size() * d, 0.0);
+    H.diagonal_blocks(diagonal);
+    elements.add_hessian_diagonal(kind, 1.5, alone.data());
+    elements.add_hessian_diagonal(kind, -0.5, alone.data());
+    EXPECT_LT(norm(sum(diagonal, alone, -1)), 1e-13 * norm(diagonal));
   }
 }
 

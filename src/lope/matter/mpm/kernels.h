@@ -1,0 +1,113 @@
+// The loops over material points, compiled once per instruction set and chosen at run time. An implementation detail of
+// mpm_objective.h.
+//
+// Points stand in batches of `lanes`, none of which leaves its block of cells (grid.h) or mixes densities; quantity q of a
+// batch is one row of `lanes` doubles, as in solid/elastic_kernels.h. A block sees the nodes it reaches as a small dense
+// array ("local"), node-major: entry d·(node in block) + component.
+//
+// With u the nodes' displacements and Fₙ the deformation at the beginning of the step, F = (I + Σ_a u_a ∇w_aᵀ) Fₙ
+// (quadratic B-splines w_a, 3^d per point).
+#pragma once
+
+#include <lope/base/cpu.h>
+#include <lope/material/parameters.h>
+
+#include <cstdint>
+
+namespace lope::matter::mpm {
+
+inline constexpr int lanes = 8;
+
+struct alignas(64) Row {
+  double lane[lanes];
+};
+struct alignas(32) IndexRow {
+  int lane[lanes];
+};
+
+template <int d>
+constexpr int power(int base) {
+  return d == 3 ? base * base * base : base * base;
+}
+
+// Of blocks of cells.
+inline constexpr int block_side = 4;               // cells along an axis
+inline constexpr int block_reach = block_side + 2;  // nodes along an axis that its points touch
+template <int d>
+inline constexpr int local_nodes = power<d>(block_reach);
+template <int d>
+inline constexpr int touched_nodes = power<d>(3);  // by one point
+// Nodes along an axis that share points with a node, and the lines of them along the last axis.
+inline constexpr int window = 5;
+template <int d>
+inline constexpr int window_lines = d == 3 ? window * window : window;
+
+// Rows of one batch.
+template <int d>
+struct Layout {
+  static constexpr int pairs = d == 3 ? 3 : 1;
+  // Fₙ (row-major), volume at rest (0 marks padding), μ, λ, and the place in the cell: distance from the first node touched
+  // along each axis, in cells, in [½, 3⁄2].
+  static constexpr int volume = d * d, mu = volume + 1, lambda = volume + 2, place = volume + 3, rest_rows = place + d;
+  // U, V (row-major) and σ of F.
+  static constexpr int u = 0, v = d * d, sigma = 2 * d * d, state_rows = sigma + d;
+  // As in solid/elastic_kernels.h: the rotated dP/dF times the volume.
+  static constexpr int triangle = d * (d + 1) / 2;
+  static constexpr int same = triangle, crossed = triangle + pairs, tangent_rows = triangle + 2 * pairs;
+};
+
+struct Batches {
+  const material::Density* density;  // one per batch
+  const int* filled;                 // points in the batch, the rest is padding
+  const IndexRow* base;              // the first node touched, as a local node of the block
+  const Row* rest;
+  Row* state;
+  Row* tangent;
+  double inverse_dx;
+};
+
+struct EnergySums {
+  double value = 0;      // Σ Vψ
+  double magnitude = 0;  // Σ V(|ψ| + σ₁Σ|ψ_i|): times the machine epsilon, what rounding may do to the value
+};
+
+// Where the Hessian of one block goes: blocks of the upper triangle, at shift[window_lines·row + line] + column.
+struct HessianTarget {
+  const int* node;            // number of each local node; −1: not an unknown (its weights vanish)
+  const std::int64_t* shift;  // line: that of the column relative to the row, the last axis left out
+  double* values;             // d×d, row-major
+  double* scratch;            // hessian_scratch<d> doubles, 64-byte aligned
+};
+template <int d>
+inline constexpr int padded_nodes = d == 3 ? 32 : 16;
+template <int d>
+inline constexpr int hessian_scratch = touched_nodes<d> * d * d * padded_nodes<d>;
+
+// All of them handle the batches [begin, end) of one block.
+struct Kernels {
+  // state ← signed SVD of F at the displacements u.
+  void (*decompose)(const Batches& batches, int begin, int end, const double* u);
+  EnergySums (*energy)(const Batches& batches, int begin, int end);
+  // g += Σ V P Fₙᵀ∇w_a.
+  void (*gradient)(const Batches& batches, int begin, int end, double* g);
+  // tangent ← rotated dP/dF.
+  void (*tangent)(const Batches& batches, int begin, int end, bool projected);
+  // y += ∂²Φ p, from tangent.
+  void (*product)(const Batches& batches, int begin, int end, const double* p, double* y);
+  // The upper triangle of ∂²Φ, from tangent.
+  void (*hessian)(const Batches& batches, int begin, int end, const HessianTarget& target);
+};
+
+// isa must be supported (base/cpu.h).
+template <int d>
+const Kernels& kernels(Isa isa);
+
+// One per translation unit.
+template <int d>
+const Kernels& baseline_kernels();
+template <int d>
+const Kernels& avx2_kernels();
+template <int d>
+const Kernels& avx512_kernels();
+
+}  // namespace lope::matter::mpm

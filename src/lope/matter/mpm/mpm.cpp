@@ -1,0 +1,458 @@
+#include <lope/base/parallel.h>
+#include <lope/base/timer.h>
+#include <lope/linalg/space.h>
+#include <lope/material/evaluate.h>
+#include <lope/matter/mpm/mpm.h>
+#include <lope/matter/mpm/sampling.h>
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lope::matter::mpm {
+namespace {
+
+constexpr std::size_t grain = 2048;
+constexpr double explicit_cfl = 0.3;        // of dx over the speed of sound
+constexpr double farthest = 1.5;            // cells that a node may move
+constexpr double shortest_part = 1e-6;      // of a step: substeps below it mean that something has exploded
+constexpr int most_rounds = 10;
+constexpr int drag_rounds = 3;              // in which forces of friction are renewed
+constexpr double drag_accuracy = 0.05;      // of the largest contact force
+constexpr double clearly_pulled = 1e-3;     // of the largest contact force
+constexpr double clearly_inside = 1e-3;     // of dx
+constexpr double volume_cells = 8;          // sub-cells along an axis that volumes are reckoned by
+
+template <int Dim>
+Vec3 in_space(const Vec<Dim>& x) {
+  Vec3 result = Vec3::Zero();
+  result.template head<Dim>() = x;
+  return result;
+}
+
+template <int Dim>
+double size_of(const geometry::Bounds& bounds) {
+  return (bounds.max - bounds.min).template head<Dim>().maxCoeff();
+}
+
+// Of two outcomes the one that matters more.
+optimize::Outcome worse(optimize::Outcome a, optimize::Outcome b) {
+  const auto rank = [](optimize::Outcome outcome) {
+    switch (outcome) {
+      case optimize::Outcome::Converged:
+        return 0;
+      case optimize::Outcome::Unsolvable:
+        return 1;
+      case optimize::Outcome::IterationLimit:
+        return 2;
+      case optimize::Outcome::LineSearchStalled:
+        return 3;
+      case optimize::Outcome::Interrupted:
+        return 4;
+      case optimize::Outcome::Failed:
+        break;
+    }
+    return 5;
+  };
+  return rank(a) >= rank(b) ? a : b;
+}
+
+template <int Dim>
+class MpmOf final : public Mpm {
+ public:
+  MpmOf(const Description& description, const World& world)
+      : description_(description), world_(world), grid_(description.dx), objective_(materials(description), length(description)) {
+    for (const Part& part : description.parts) kinds_.push_back(static_cast<int>(part.material.elastic.density));
+    const bool automatic = description.method == optimize::Method::Auto;
+    minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonMgpcg : description.method, 0);
+  }
+
+  AnyParticles start() override {
+    Particles<Dim> particles;
+    for (std::size_t k = 0; k < description_.parts.size(); ++k) fill(description_.parts[k], static_cast<std::int32_t>(k), particles);
+    return particles;
+  }
+
+  Report advance(AnyParticles& particles, double time, double h, const optimize::MinimizerOptions& options) override {
+    report_ = {};
+    auto& points = std::get<Particles<Dim>>(particles);
+    run(points, time, h, options);
+    const optimize::MinimizerTimings& timings = report_.solve.timings;
+    report_.seconds.assembly = timings.hessian;
+    report_.seconds.preconditioner = timings.factorize;
+    report_.seconds.linear = timings.solve;
+    report_.seconds.evaluation = timings.evaluate;
+    if (report_.solve.has_result()) sum_up(points);
+    return std::move(report_);
+  }
+
+  double elastic_energy(const AnyParticles& particles) override {
+    const auto& points = std::get<Particles<Dim>>(particles);
+    return parallel_sum(points.size(), grain, [&](std::size_t begin, std::size_t end) {
+      double sum = 0;
+      for (std::size_t p = begin; p < end; ++p) {
+        const Material& material = description_.parts[static_cast<std::size_t>(points.part[p])].material;
+        sum += points.volume[p] *
+               material::energy<Dim>(material::hardened(material.elastic, material.plasticity, points.plastic[p]), points.F[p]);
+      }
+      return sum;
+    });
+  }
+
+ private:
+  static std::vector<Material> materials(const Description& description) {
+    std::vector<Material> result;
+    for (const Part& part : description.parts) result.push_back(part.material);
+    return result;
+  }
+  // The size of the smallest part.
+  static double length(const Description& description) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Part& part : description.parts) least = std::min(least, size_of<Dim>(part.shape->bounds()));
+    return std::isfinite(least) ? least : description.dx;
+  }
+
+  void fill(const Part& part, std::int32_t number, Particles<Dim>& particles) const {
+    const double dx = description_.dx;
+    const auto points = sample<Dim>(*part.shape, sample_distance<Dim>(dx, part.per_cell),
+                                    description_.seed + static_cast<std::uint64_t>(number) * 1000003);
+    if (points.empty()) return;
+    const geometry::Bounds bounds = part.shape->bounds();
+    const Vec3 middle = in_space<Dim>((0.5 * (bounds.min + bounds.max)).template head<Dim>());
+    const double each = volume<Dim>(*part.shape, dx / volume_cells) / static_cast<double>(points.size());
+    for (const Vec<Dim>& x : points) {
+      const Vec3 velocity = part.velocity + part.angular_velocity.cross(in_space<Dim>(x) - middle);
+      particles.add(x, velocity.template head<Dim>(), each, each * part.material.density,
+                    material::initial_plastic_variable(part.material.plasticity), number);
+    }
+  }
+
+  void fail(std::string reason) {
+    report_.solve.outcome = optimize::Outcome::Failed;
+    report_.solve.reason = std::move(reason);
+  }
+
+  void run(Particles<Dim>& particles, double time, double h, const optimize::MinimizerOptions& options) {
+    report_.particles = static_cast<std::int64_t>(particles.size());
+    report_.solve.outcome = optimize::Outcome::Converged;
+    report_.solve.reason.clear();
+    report_.shortest = h;
+    double done = 0, most = std::numeric_limits<double>::infinity();
+    while (particles.size() > 0 && done < h) {
+      if (!grid_.holds(particles)) return fail("material points have left for infinity");
+      const double limit = std::min(most, largest_substep(particles));
+      const double rest = h - done;
+      const bool last = rest <= limit * (1 + 1e-9);
+      double dt = last ? rest : rest < 2 * limit ? 0.5 * rest : limit;
+      if (!(dt > shortest_part * h) && description_.stepping == Stepping::Implicit)
+        return fail(fmt::format("material points are so fast ({:.3g} m/s) that a step would take more than {:.0f} substeps",
+                                largest_speed(particles), 1 / shortest_part));
+      if (options.stop_requested && options.stop_requested()) {
+        report_.solve.outcome = optimize::Outcome::Interrupted;
+        return;
+      }
+      const Taken taken = substep(particles, time + done, dt, options);
+      if (taken == Taken::Over) return;
+      if (taken == Taken::Again) {
+        most = 0.5 * dt;
+        ++report_.repeated;
+        continue;
+      }
+      most = std::numeric_limits<double>::infinity();
+      ++report_.substeps;
+      report_.shortest = std::min(report_.shortest, dt);
+      done = dt == rest ? h : done + dt;
+    }
+  }
+
+  // v dt + g dt² = cfl dx.
+  double largest_substep(const Particles<Dim>& particles) const {
+    const double v = largest_speed(particles), g = world_.gravity.template head<Dim>().norm();
+    const double way = description_.cfl * description_.dx;
+    const double root = v + std::sqrt(v * v + 4 * g * way);
+    double limit = std::min(description_.largest_substep, root > 0 ? 2 * way / root : std::numeric_limits<double>::infinity());
+    if (description_.stepping == Stepping::Explicit)
+      limit = std::min(limit, explicit_cfl * description_.dx / std::sqrt(objective_.fastest_sound_squared(particles)));
+    return limit;
+  }
+
+  enum class Taken { Done, Again, Over };
+
+  Taken substep(Particles<Dim>& particles, double time, double& dt, const optimize::MinimizerOptions& options) {
+    {
+      const ScopedTimer timer(report_.seconds.sorting);
+      grid_.build(particles, kinds_);
+    }
+    report_.nodes = static_cast<std::int64_t>(grid_.nodes());
+    report_.blocks = grid_.pattern()->blocks();
+    for (auto* vector : {&before_, &after_, &u_, &g_}) vector->resize(Dim * grid_.nodes());
+    {
+      const ScopedTimer timer(report_.seconds.to_grid);
+      to_grid(grid_, particles, description_.transfer, before_);
+    }
+    {
+      const ScopedTimer timer(report_.seconds.conditions);
+      conditions_.set(grid_, world_, description_.boundaries, time, dt);
+      const double way = description_.cfl * description_.dx;
+      if (conditions_.largest_motion() > way * (1 + 1e-9)) {
+        dt *= way / conditions_.largest_motion();
+        conditions_.set(grid_, world_, description_.boundaries, time, dt);
+      }
+    }
+    const Vec<Dim> gravity = world_.gravity.template head<Dim>();
+    objective_.begin_step(grid_, particles, conditions_, before_, gravity, dt);
+    const Taken taken = description_.stepping == Stepping::Implicit ? move_implicitly(dt, options) : move_explicitly(gravity, dt);
+    if (taken != Taken::Done) return taken;
+    const double way = objective_.largest_motion(u_);
+    if (!(way <= farthest * description_.dx)) return Taken::Again;
+    const ScopedTimer timer(report_.seconds.to_particles);
+    linalg::combine(1 / dt, u_, 0, after_);
+    const bool flows = std::any_of(description_.parts.begin(), description_.parts.end(), [](const Part& part) {
+      return part.material.plasticity.flow != material::Flow::None;
+    });
+    if (flows) objective_.move_to(u_);
+    to_particles(grid_, description_.transfer, dt, before_, after_, particles);
+    if (flows) flow_plastically(particles, dt);
+    return Taken::Done;
+  }
+
+  void flow_plastically(Particles<Dim>& particles, double dt) {
+    parallel_for(particles.size(), grain, [&](std::size_t p) {
+      const Material& material = description_.parts[static_cast<std::size_t>(particles.part[p])].material;
+      if (material.plasticity.flow == material::Flow::None) return;
+      const auto stretches = objective_.stretches(p);
+      const Vec<Dim> kept =
+          material::flow<Dim>(material.elastic, material.plasticity, stretches.sigma, dt, particles.plastic[p]);
+      if (kept != stretches.sigma) particles.F[p] = stretches.U * kept.asDiagonal() * stretches.V.transpose();
+    });
+  }
+
+  // At u, where the nodes would go without contact: separating nodes that would move into their obstacle are held, and those
+  // slide that friction by their own weight alone could not stop.
+  void hold_approaching(std::span<const double> u, double dt) {
+    for (NodeContact<Dim>& contact : conditions_.contacts()) {
+      const Vec<Dim> way = displacement(u, contact.node) - contact.target;
+      const double gap = contact.normal.dot(way);
+      if (contact.separating) contact.held = gap < 0;
+      const Vec<Dim> slid = way - gap * contact.normal;
+      const double push = std::max(-gap, 0.0), size = slid.norm();
+      contact.stuck = contact.held && contact.friction > 0 && size <= contact.friction * push;
+      contact.drag.setZero();
+      if (contact.held && !contact.stuck && contact.friction > 0) {
+        const double weight = grid_.masses()[static_cast<std::size_t>(contact.node)] / (dt * dt);
+        contact.drag = -contact.friction * push * weight / size * slid;
+      }
+    }
+    conditions_.update();
+  }
+  static Vec<Dim> displacement(std::span<const double> u, int node) {
+    return Eigen::Map<const Vec<Dim>>(u.data() + static_cast<std::ptrdiff_t>(Dim) * node);
+  }
+
+  Taken move_implicitly(double dt, const optimize::MinimizerOptions& options) {
+    if (!conditions_.contacts().empty()) hold_free_motion(dt);
+    best_start();
+    optimize::MinimizerSummary summary = minimizer_->minimize(objective_, u_, options);
+    returned_.assign(conditions_.contacts().size(), 0);
+    for (int round = 0; round < most_rounds && summary.has_result() && change_contacts(round); ++round) {
+      ++report_.rounds;
+      objective_.conditions_changed();
+      conditions_.apply(u_);
+      summary.append(minimizer_->minimize(objective_, u_, options));
+    }
+    const optimize::Outcome outcome = summary.outcome;
+    std::string reason = summary.reason;
+    const optimize::Outcome before = report_.solve.outcome;
+    std::string reason_before = report_.solve.reason;
+    report_.solve.append(summary);
+    report_.solve.outcome = worse(before, outcome);
+    report_.solve.reason = report_.solve.outcome == before ? reason_before : reason;
+    if (outcome == optimize::Outcome::Interrupted) return Taken::Over;
+    if (!summary.has_result()) {
+      // Half the length brings the start nearer; where even that has no solution, this is the end.
+      if (report_.repeated >= 8) return Taken::Over;
+      report_.solve.outcome = before;
+      report_.solve.reason = reason_before;
+      return Taken::Again;
+    }
+    return Taken::Done;
+  }
+
+  // Before anything is held, where inertia and gravity would take the nodes.
+  void hold_free_motion(double dt) {
+    for (NodeContact<Dim>& contact : conditions_.contacts()) {
+      contact.held = !contact.separating;
+      contact.stuck = false;
+    }
+    conditions_.update();
+    objective_.inertial_guess(u_);
+    hold_approaching(u_, dt);
+  }
+
+  // Of û, h vₙ and 0 the one of least energy.
+  void best_start() {
+    std::vector<double>& trial = g_;
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 3; ++k) {
+      if (k == 0) objective_.inertial_guess(trial);
+      else if (k == 1) objective_.unforced_guess(trial);
+      else linalg::fill(trial, 0);
+      if (k == 2) conditions_.apply(trial);
+      objective_.move_to(trial);
+      const double value = objective_.value(std::numeric_limits<double>::infinity());
+      if (!(value < least) && k > 0) continue;
+      least = value;
+      linalg::copy(trial, u_);
+    }
+  }
+
+  // With the forces of the round that was: what is pulled is let go, what has gone inside is held (and stays so); what sticks
+  // slides where that takes more than friction gives, and sticks where friction would push it on. True if anything changed.
+  bool change_contacts(int round) {
+    auto& contacts = conditions_.contacts();
+    if (std::none_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.separating || c.friction > 0; }))
+      return false;
+    objective_.move_to(u_);
+    objective_.full_gradient(g_);
+    double largest = 0;
+    for (const NodeContact<Dim>& contact : contacts)
+      if (contact.held) largest = std::max(largest, std::abs(contact.normal.dot(displacement(g_, contact.node))));
+    bool changed = false;
+    for (std::size_t k = 0; k < contacts.size(); ++k) changed |= change(contacts[k], returned_[k], largest, round);
+    if (changed) conditions_.update();
+    return changed;
+  }
+
+  bool change(NodeContact<Dim>& contact, std::uint8_t& returned, double largest, int round) const {
+    const Vec<Dim> reaction = displacement(g_, contact.node), way = displacement(u_, contact.node) - contact.target;
+    const double force = contact.normal.dot(reaction), gap = contact.normal.dot(way);
+    if (!contact.held) {
+      if (gap >= -clearly_inside * description_.dx) return false;
+      contact.held = true;
+      returned = 1;
+      contact.stuck = contact.friction > 0;
+      return true;
+    }
+    if (contact.separating && !returned && force < -clearly_pulled * largest) {
+      contact.held = false;
+      contact.stuck = false;
+      contact.drag.setZero();
+      return true;
+    }
+    if (!(contact.friction > 0)) return false;
+    const double most = contact.friction * std::max(force, 0.0);
+    if (contact.stuck) {
+      const Vec<Dim> along = reaction - force * contact.normal;
+      const double size = along.norm();
+      if (size <= most + clearly_pulled * largest) return false;
+      contact.stuck = false;
+      contact.drag = most / size * along;
+      return true;
+    }
+    const Vec<Dim> slid = way - gap * contact.normal;
+    const double size = slid.norm();
+    if (!returned && (size == 0 || slid.dot(contact.drag) > 0)) {
+      contact.stuck = true;
+      returned = 1;
+      contact.drag.setZero();
+      return true;
+    }
+    const Vec<Dim> drag = size > 0 ? Vec<Dim>(-most / size * slid) : Vec<Dim>(Vec<Dim>::Zero());
+    if (round >= drag_rounds || (drag - contact.drag).norm() <= drag_accuracy * largest) return false;
+    contact.drag = drag;
+    return true;
+  }
+
+  // `push`: by how much the obstacle has moved the node along the normal.
+  void rub(const NodeContact<Dim>& contact, double push) {
+    Eigen::Map<Vec<Dim>> at(u_.data() + static_cast<std::ptrdiff_t>(Dim) * contact.node);
+    const Vec<Dim> relative = at - contact.target;
+    const Vec<Dim> along = relative - contact.normal * contact.normal.dot(relative);
+    const double size = along.norm();
+    if (push > 0 && size > 0) at -= along * std::min(1.0, contact.friction * push / size);
+  }
+
+  Taken move_explicitly(const Vec<Dim>& gravity, double dt) {
+    linalg::fill(u_, 0);
+    objective_.move_to(u_);
+    objective_.forces(g_);
+    parallel_for(grid_.nodes(), grain, [&](std::size_t i) {
+      for (std::size_t a = 0; a < Dim; ++a) {
+        const std::size_t k = Dim * i + a;
+        u_[k] = dt * (before_[k] + dt * (gravity[static_cast<Eigen::Index>(a)] - g_[k] / grid_.masses()[i]));
+      }
+    });
+    if (!linalg::all_finite(u_)) {
+      fail("the forces on the grid are not finite");
+      return Taken::Over;
+    }
+    hold_approaching(u_, dt);
+    for (NodeContact<Dim>& contact : conditions_.contacts()) contact.stuck = false;
+    conditions_.update();
+    linalg::copy(u_, g_);
+    conditions_.apply(u_);
+    for (const NodeContact<Dim>& contact : conditions_.contacts()) {
+      if (contact.held && contact.friction > 0)
+        rub(contact, contact.normal.dot(displacement(u_, contact.node) - displacement(g_, contact.node)));
+    }
+    return Taken::Done;
+  }
+
+  void sum_up(const Particles<Dim>& particles) {
+    report_.largest_speed = largest_speed(particles);
+    report_.kinetic = kinetic_energy(particles, description_.dx);
+    report_.elastic = elastic_energy(particles);
+    report_.momentum = momentum(particles);
+    report_.angular_momentum = angular_momentum(particles, description_.dx);
+    const Vec<Dim> gravity = world_.gravity.template head<Dim>();
+    report_.potential = -parallel_sum(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
+      double sum = 0;
+      for (std::size_t p = begin; p < end; ++p) sum += particles.mass[p] * gravity.dot(particles.x[p]);
+      return sum;
+    });
+  }
+
+  const Description& description_;
+  const World& world_;
+  std::vector<int> kinds_;  // of parts
+  Grid<Dim> grid_;
+  Conditions<Dim> conditions_;
+  MpmObjective<Dim> objective_;
+  std::unique_ptr<optimize::Minimizer> minimizer_;
+  std::vector<double> before_, after_, u_, g_;
+  std::vector<std::uint8_t> returned_;  // per contact
+  Report report_;
+};
+
+}  // namespace
+
+double memory_estimate(const Description& description) {
+  const int d = description.dimension;
+  const double cell = std::pow(description.dx, d);
+  double points = 0, nodes = 0;
+  for (const Part& part : description.parts) {
+    const geometry::Bounds bounds = part.shape->bounds();
+    double box = 1, with_rim = 1;
+    for (int a = 0; a < d; ++a) {
+      const double extent = bounds.max[a] - bounds.min[a];
+      box *= extent;
+      with_rim *= extent + 2 * description.dx;
+    }
+    points += part.per_cell * box / cell;
+    nodes += with_rim / cell;
+  }
+  // Two states and batches of a point; blocks of a row in double and single precision, its column numbers, its hierarchy.
+  const double per_point = 8.0 * (2 * (2 * d + 2 * d * d + 4) + 4 * d * d + 4 * d + 12);
+  const double per_node = std::pow(5, d) * (d * d * (8 + 4 + 2) + 4) + 40.0 * 8 * d;
+  return per_point * points + (description.stepping == Stepping::Implicit ? per_node : 40.0 * 8 * d) * nodes;
+}
+
+std::unique_ptr<Mpm> make_mpm(const Description& description, const World& world) {
+  if (description.dimension == 2) return std::make_unique<MpmOf<2>>(description, world);
+  return std::make_unique<MpmOf<3>>(description, world);
+}
+
+}  // namespace lope::matter::mpm

@@ -1,0 +1,98 @@
+// Material points on a grid, stepped at the rate of the CFL condition (HOT; OPT §6). One call of advance() is one step, cut
+// into substeps of length min(rest, cfl dx / v_max, largest_substep); the last two of a step are of equal length.
+//
+// A substep: points are sorted into blocks and hand their velocities to the grid, nodes inside obstacles get their
+// conditions, the grid's motion is the minimiser of the step's energy (implicit: mpm_objective.h) or follows the forces at
+// the beginning (explicit: symplectic Euler, bounded by the speed of sound), points take it back, plastic flow follows.
+// Separating nodes are held or let go in rounds: those that are pulled in a solution are free in the next one.
+//
+// A length with gravity: v_max counts what gravity adds in the substep. A substep in which a node moves by more than 1.5 dx,
+// or which has no solution, is done again with half the length.
+//
+// Lengths in metres; in 2D masses are per metre of depth. The dimension is a run-time value.
+#pragma once
+
+#include <lope/geometry/level_set/level_set.h>
+#include <lope/matter/mpm/boundary.h>
+#include <lope/matter/mpm/mpm_objective.h>
+#include <lope/matter/mpm/transfers.h>
+#include <lope/matter/world.h>
+#include <lope/optimize/methods.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lope::matter::mpm {
+
+// What is full of one material at the start: {φ < 0}.
+struct Part {
+  std::string name;
+  geometry::LevelSetPtr shape;
+  Material material;
+  Vec3 velocity = Vec3::Zero();
+  Vec3 angular_velocity = Vec3::Zero();  // rad/s about the middle of its bounds
+  double per_cell = 8;                   // points (sampling.h)
+};
+
+enum class Stepping { Implicit, Explicit };
+
+struct Description {
+  int dimension = 3;
+  double dx = 0.05;
+  std::vector<Part> parts;
+  std::vector<Boundary> boundaries;  // one per obstacle of the world
+  TransferOptions transfer;
+  Stepping stepping = Stepping::Implicit;
+  optimize::Method method = optimize::Method::Auto;  // of implicit steps
+  double cfl = 0.6;
+  double largest_substep = std::numeric_limits<double>::infinity();  // s
+  std::uint64_t seed = 1;
+};
+
+using AnyParticles = std::variant<Particles<2>, Particles<3>>;
+
+// Seconds spent in the parts of a step.
+struct PartSeconds {
+  double sorting = 0;       // and numbering nodes
+  double to_grid = 0;
+  double conditions = 0;
+  double assembly = 0;      // Hessians
+  double preconditioner = 0;
+  double linear = 0;        // products, cycles
+  double evaluation = 0;    // energies, gradients
+  double to_particles = 0;  // and plastic flow
+};
+
+struct Report {
+  optimize::MinimizerSummary solve;
+  std::int64_t substeps = 0, particles = 0;
+  std::int64_t nodes = 0, blocks = 0;  // of the last substep: unknowns are dimension × nodes; blocks of the matrix
+  std::int64_t rounds = 0;             // of separation, beyond the first
+  std::int64_t repeated = 0;           // substeps done again
+  double shortest = 0;                 // substep, s
+  double largest_speed = 0;
+  double kinetic = 0, elastic = 0, potential = 0;  // J
+  Vec3 momentum = Vec3::Zero(), angular_momentum = Vec3::Zero();
+  PartSeconds seconds;
+};
+
+// What a step may cost in memory, bytes: particles with their batches, and the matrix with its preconditioner.
+double memory_estimate(const Description& description);
+
+class Mpm {
+ public:
+  virtual ~Mpm() = default;
+  virtual AnyParticles start() = 0;
+  // Failed or Interrupted in the report: the particles are unspecified.
+  virtual Report advance(AnyParticles& particles, double time, double h, const optimize::MinimizerOptions& options) = 0;
+  virtual double elastic_energy(const AnyParticles& particles) = 0;
+};
+
+// The world outlives what is made.
+std::unique_ptr<Mpm> make_mpm(const Description& description, const World& world);
+
+}  // namespace lope::matter::mpm

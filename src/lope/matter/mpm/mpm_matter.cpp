@@ -1,0 +1,180 @@
+#include <lope/geometry/drawable.h>
+#include <lope/matter/mpm/mpm_matter.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lope::matter {
+namespace {
+
+template <int Dim>
+mpm::Particles<Dim> read_particles(ArrayReader& reader) {
+  mpm::Particles<Dim> particles;
+  particles.x = reader.matrices<Vec<Dim>>("x");
+  const auto count = static_cast<std::ptrdiff_t>(particles.x.size());
+  const auto numbers = [&](const char* name) {
+    std::vector<double> found = reader.numbers(name);
+    if (static_cast<std::ptrdiff_t>(found.size()) != count) reader.miss(name);
+    return found;
+  };
+  const auto integers = [&](const char* name) {
+    std::vector<std::int32_t> found = reader.integers(name);
+    if (static_cast<std::ptrdiff_t>(found.size()) != count) reader.miss(name);
+    return found;
+  };
+  particles.v = reader.matrices<Vec<Dim>>("v", count);
+  particles.affine = reader.matrices<Mat<Dim>>("affine", count);
+  particles.F = reader.matrices<Mat<Dim>>("F", count);
+  particles.volume = numbers("volume");
+  particles.mass = numbers("mass");
+  particles.plastic = numbers("plastic");
+  particles.part = integers("part");
+  particles.id = integers("id");
+  return particles;
+}
+
+int dimension_of(const mpm::AnyParticles& particles) { return particles.index() == 0 ? 2 : 3; }
+
+}  // namespace
+
+std::unique_ptr<Matter> MpmBody::make(const World& world) const { return std::make_unique<MpmMatter>(*this, world); }
+
+geometry::Bounds MpmBody::region() const {
+  geometry::Bounds all{Vec3::Constant(std::numeric_limits<double>::infinity()),
+                       Vec3::Constant(-std::numeric_limits<double>::infinity())};
+  for (const mpm::Part& part : description.parts) {
+    const geometry::Bounds bounds = part.shape->bounds();
+    all.min = all.min.cwiseMin(bounds.min);
+    all.max = all.max.cwiseMax(bounds.max);
+  }
+  return all;
+}
+
+std::vector<ArrayView> MpmState::arrays() const {
+  return std::visit(
+      [](const auto& p) {
+        return std::vector<ArrayView>{view("x", p.x),           view("v", p.v),       view("affine", p.affine),
+                                      view("F", p.F),           view("volume", p.volume), view("mass", p.mass),
+                                      view("plastic", p.plastic), view("part", p.part), view("id", p.id)};
+      },
+      particles);
+}
+
+void MpmState::read(ArrayReader& reader) {
+  if (dimension_of(particles) == 2) particles = read_particles<2>(reader);
+  else particles = read_particles<3>(reader);
+}
+
+MpmMatter::MpmMatter(const MpmBody& body, const World& world) : body_(body), mpm_(mpm::make_mpm(body.description, world)) {}
+
+Polymorphic<BodyState> MpmMatter::start() {
+  MpmState state;
+  state.particles = mpm_->start();
+  std::visit(
+      [&](const auto& particles) {
+        std::vector<std::size_t> count(body_.description.parts.size(), 0);
+        for (const std::int32_t part : particles.part) ++count[static_cast<std::size_t>(part)];
+        for (std::size_t k = 0; k < count.size(); ++k) {
+          if (count[k] == 0)
+            remarks_.push_back(fmt::format("body '{}' has no material points: its shape is empty, or thinner than they are apart",
+                                           body_.description.parts[k].name));
+        }
+      },
+      state.particles);
+  return state;
+}
+
+Expected<void> MpmMatter::fits(const BodyState& saved) const {
+  const auto* state = dynamic_cast<const MpmState*>(&saved);
+  if (!state || dimension_of(state->particles) != body_.description.dimension)
+    return input_error("the saved state of '{}' is not one of material points of this scene's dimension", body_.name);
+  return std::visit(
+      [&](const auto& p) -> Expected<void> {
+        const auto parts = static_cast<std::int32_t>(body_.description.parts.size());
+        for (std::size_t i = 0; i < p.size(); ++i) {
+          if (p.part[i] < 0 || p.part[i] >= parts)
+            return input_error("the saved state of '{}' has material points of a body that the scene does not have", body_.name);
+          if (p.id[i] < 0 || p.id[i] >= static_cast<std::int32_t>(p.size()))
+            return input_error("the saved state of '{}' has a material point with the number {}, of {}", body_.name, p.id[i], p.size());
+          if (!(p.mass[i] > 0) || !(p.volume[i] > 0) || !p.x[i].allFinite() || !p.F[i].allFinite())
+            return input_error("the saved state of '{}' has a material point (number {}) without mass or volume, or nowhere",
+                               body_.name, p.id[i]);
+        }
+        return {};
+      },
+      state->particles);
+}
+
+optimize::MinimizerSummary MpmMatter::solve(const BodyState& now, const StepTimes& step,
+                                            const optimize::MinimizerOptions& options) {
+  other_ = dynamic_cast<const MpmState&>(now).particles;
+  last_ = mpm_->advance(other_, step.time, step.h, options);
+  return last_.solve;
+}
+
+void MpmMatter::commit(BodyState& state) { std::swap(dynamic_cast<MpmState&>(state).particles, other_); }
+
+void MpmMatter::take_back(BodyState& state) {
+  commit(state);
+  forget();
+}
+
+BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last*/) {
+  const mpm::Report& r = last_;
+  BodyReport made;
+  made.name = body_.name;
+  made.kind = body_.kind();
+  made.energy = {r.kinetic, r.elastic, r.potential};
+  made.momentum = r.momentum;
+  made.angular_momentum = r.angular_momentum;
+  made.add("substeps", "", r.substeps);
+  made.add("repeated_substeps", "", r.repeated);
+  made.add("shortest_substep", "s", r.shortest);
+  made.add("particles", "", r.particles);
+  made.add("nodes", "", r.nodes);
+  made.add("matrix_blocks", "", r.blocks);
+  made.add("separation_rounds", "", r.rounds);
+  made.add("largest_speed", "m/s", r.largest_speed);
+  const mpm::PartSeconds& parts = r.seconds;
+  made.add("seconds/sorting", "s", parts.sorting);
+  made.add("seconds/to_grid", "s", parts.to_grid);
+  made.add("seconds/conditions", "s", parts.conditions);
+  made.add("seconds/assembly", "s", parts.assembly);
+  made.add("seconds/preconditioner", "s", parts.preconditioner);
+  made.add("seconds/linear", "s", parts.linear);
+  made.add("seconds/evaluation", "s", parts.evaluation);
+  made.add("seconds/to_particles", "s", parts.to_particles);
+  return made;
+}
+
+void MpmMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& drawable) const {
+  drawable.points.radius = 0.3 * body_.description.dx;
+}
+
+// In the order in which the particles were made, so that each keeps its place from frame to frame.
+void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& /*wanted*/, geometry::Drawable& drawable) {
+  std::visit(
+      [&](const auto& p) {
+        const std::size_t count = p.size();
+        std::vector<float> x(3 * count, 0.0F), v(3 * count, 0.0F), plastic(count), part(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto to = static_cast<std::size_t>(p.id[i]);
+          for (Eigen::Index a = 0; a < p.x[i].size(); ++a) {
+            x[3 * to + static_cast<std::size_t>(a)] = static_cast<float>(p.x[i][a]);
+            v[3 * to + static_cast<std::size_t>(a)] = static_cast<float>(p.v[i][a]);
+          }
+          plastic[to] = static_cast<float>(p.plastic[i]);
+          part[to] = static_cast<float>(p.part[i]);
+        }
+        drawable.points.positions = std::move(x);
+        drawable.points.fields = {{"velocity", "m/s", 3, std::move(v)},
+                                  {"plastic", "", 1, std::move(plastic)},
+                                  {"part", "", 1, std::move(part)}};
+      },
+      dynamic_cast<const MpmState&>(state).particles);
+}
+
+}  // namespace lope::matter

@@ -1,0 +1,20 @@
+// How materials look.
+#pragma once
+
+#include <lope/render/picture.h>
+
+#include <string>
+#include <vector>
+
+namespace lope::render {
+
+// sRGB to light.
+Colour to_colour(const Vec3& srgb);
+
+// Of a material that light passes through ("water" of this sRGB colour, "glass"); none for all others.
+std::optional<Clear> clear_look(const std::string& material, const Vec3& color);
+
+// Rods along the sharp edges of a container of glass, and nothing else of it: they show where it is.
+Surface edge_rods(const std::vector<Vec3>& positions, const std::vector<geometry::Triangle>& triangles, double radius);
+
+}  // namespace lope::render

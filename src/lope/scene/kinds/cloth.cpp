@@ -1,0 +1,248 @@
+#include <lope/scene/checking.h>
+#include <lope/scene/keys.h>
+#include <lope/scene/kinds/cloth.h>
+#include <lope/scene/kinds/cloth_build.h>
+#include <lope/scene/kinds/cloth_presets.h>
+#include <lope/scene/rules.h>
+#include <lope/scene/vocabulary.h>
+#include <lope/scene/weighted_sum.h>
+
+#include <cmath>
+
+namespace lope::scene {
+
+using namespace key_words;
+
+namespace {
+
+std::string preset_sentence() {
+  std::string words = "A fabric by name:";
+  for (const ClothPreset& preset : cloth_presets()) words += fmt::format(" {} ({});", preset.name, preset.source);
+  words.back() = '.';
+  return words;
+}
+
+void add_material_keys(std::vector<Key>& keys) {
+  const std::string path = "body[].material";
+  std::vector<std::string> names;
+  for (const ClothPreset& preset : cloth_presets()) names.emplace_back(preset.name);
+  keys.push_back(table(path)
+                     .by_default("{ preset = \"cotton\" }")
+                     .short_for("preset")
+                     .says("What it is made of: a preset name, or a table."));
+  keys.push_back(choice(path + ".preset", names).says(preset_sentence()));
+  keys.push_back(choice(path + ".model", {"corotated", "stvk"})
+                     .by_default("\"corotated\"")
+                     .says("The membrane: linear in the stretches, or in the squares of the stretches (Saint "
+                           "Venant–Kirchhoff)."));
+  keys.push_back(quantity(path + ".weight", Dimension::AreaDensity)
+                     .within(positive)
+                     .says("Mass per area; from the preset unless given."));
+  keys.push_back(quantity(path + ".warp", Dimension::Stiffness)
+                     .within(positive)
+                     .says("Force per width and strain along the warp, the other direction free; from the preset unless given."));
+  keys.push_back(quantity(path + ".weft", Dimension::Stiffness)
+                     .within(positive)
+                     .says("The same along the weft. Default: that of the preset, or `warp` where that is given."));
+  keys.push_back(number(path + ".poisson")
+                     .within({-0.9, 0.9, false, false})
+                     .says("How much one direction narrows when the other is stretched (of the two the geometric mean); from the "
+                           "preset unless given."));
+  keys.push_back(quantity(path + ".shear", Dimension::Stiffness)
+                     .within(positive)
+                     .says("Force per width and shear angle; from the preset unless given."));
+  keys.push_back(quantity(path + ".bend_warp", Dimension::Torque)
+                     .within(at_least_zero)
+                     .says("Bending stiffness: torque per width and curvature, N·m; from the preset unless given."));
+  keys.push_back(quantity(path + ".bend_weft", Dimension::Torque)
+                     .within(at_least_zero)
+                     .says("The same along the weft. Default: that of the preset, or `bend_warp` where that is given."));
+  keys.push_back(choice(path + ".bending", {"quadratic", "dihedral", "curved"})
+                     .by_default("\"quadratic\"")
+                     .says("Flat at rest, the cheapest; by the angles between triangles, flat at rest; by the angles, with those "
+                           "of the mesh at rest."));
+  keys.push_back(quantity(path + ".grain", Dimension::Angle)
+                     .by_default("0.0")
+                     .says("Of the warp, from the first material coordinate (x of rectangle and disc, u of a mesh file)."));
+  keys.push_back(number(path + ".stretch_limit")
+                     .within(positive)
+                     .says("Strain from which the cloth becomes much stiffer. Default: never."));
+}
+
+void resolve_material(Value& material, const std::string& path, Rules& rules) {
+  const bool given = material.has("preset");
+  const ClothPreset* preset = given ? find_cloth_preset(material.text_at("preset")) : nullptr;
+  const auto fill = [&](const char* key, double of_preset, const char* like) {
+    if (material.has(key)) return;
+    if (like && material.has(like) && !preset) {
+      material.set(key, Value::of(material.number_at(like)));
+    } else if (preset) {
+      material.set(key, Value::of(of_preset));
+    } else {
+      rules.complain(material, path, fmt::format("needs a preset, or {}", key));
+      material.set(key, Value::of(1.0));
+    }
+  };
+  fill("weight", preset ? preset->weight : 0, nullptr);
+  fill("warp", preset ? preset->warp : 0, nullptr);
+  fill("weft", preset ? preset->weft : 0, "warp");
+  if (!material.has("poisson")) material.set("poisson", Value::of(preset ? preset->poisson : 0.2));
+  fill("shear", preset ? preset->shear : 0, nullptr);
+  fill("bend_warp", preset ? preset->bend_warp : 0, nullptr);
+  fill("bend_weft", preset ? preset->bend_weft : 0, "bend_warp");
+}
+
+class ClothKind final : public Kind {
+ public:
+  std::string_view word() const override { return "cloth"; }
+  std::string_view called() const override { return "a cloth"; }
+  std::string_view meaning() const override {
+    return "a sheet that resists stretching and bending; it meets itself and other bodies with `model = \"barrier\"` in `[contact]`";
+  }
+  std::string_view smaller_by() const override { return "a longer edge"; }
+  Concerns concerns() const override { return {.minimizer = true, .scheme = true, .contact = true}; }
+  std::vector<KindField> fields() const override {
+    return {{"speed", 1, true},    {"displacement", 3, true},  {"velocity", 3, true},
+            {"residual", 1, true}, {"contact_force", 1, true}, {"von_mises", 1, false},
+            {"stretch", 1, false}, {"compression", 1, false}};
+  }
+
+  void add_body_keys(std::vector<Key>& keys) const override {
+    const std::string shape = "body[].shape";
+    keys.push_back(integer("body[].dimension").within({3, 3, false, false}).says("3: cloth moves in space."));
+    keys.push_back(table(shape).required().says("The undeformed shape, in the plane of x and y before its transform."));
+    keys.push_back(table(shape + ".rectangle").alternative().says("A rectangle."));
+    keys.push_back(vector(shape + ".rectangle.size", Dimension::Length)
+                       .within(at_least_zero)
+                       .required()
+                       .says("Its two edge lengths, greater than 0."));
+    keys.push_back(table(shape + ".disc").alternative().says("A disc."));
+    keys.push_back(quantity(shape + ".disc.radius", Dimension::Length).within(positive).required().says("Its radius."));
+    for (const char* word : {"rectangle", "disc"}) {
+      keys.push_back(vector(shape + "." + word + ".center", Dimension::Length)
+                         .by_default("[0.0, 0.0, 0.0]")
+                         .says("Where its centre is."));
+    }
+    keys.push_back(text(shape + ".mesh")
+                       .alternative()
+                       .says("An OBJ file, relative to the scene file: its texture coordinates (UV) say what it is when flat, in one "
+                             "or more patches. A flat one needs none."));
+    keys.push_back(quantity("body[].uv_unit", Dimension::Length)
+                       .within(positive)
+                       .says("With a mesh: the length of one unit of its texture coordinates. Default: so that the cloth has the "
+                             "same area flat as in space."));
+    keys.push_back(quantity("body[].edge", Dimension::Length)
+                       .within(positive)
+                       .says("Wanted edge length of the triangles before the transform. Default: 1/60 of the larger extent. Mesh "
+                             "files are taken as they are."));
+    add_rigid_transform(keys, "body[].transform");
+    keys.push_back(number("body[].transform.scale")
+                       .within(positive)
+                       .says("Before all else: scales about the origin, the flat shape too."));
+    add_material_keys(keys);
+    keys.push_back(table("body[].air").by_default("{}").says("The air around it, which pushes it along the normals of its triangles."));
+    keys.push_back(number("body[].air.drag")
+                       .within(at_least_zero)
+                       .by_default("0.0")
+                       .says("Drag coefficient of a plate across the wind, about 2; 0: no air. Not with scheme = \"static\"."));
+    keys.push_back(vector("body[].air.wind", Dimension::Velocity).by_default("[0.0, 0.0, 0.0]").says("Velocity of the air."));
+    keys.push_back(quantity("body[].air.density", Dimension::Density).within(positive).by_default("1.2").says("Of the air."));
+    add_body_velocity(keys);
+    add_body_damping(keys);
+    add_body_contact(keys);
+    keys.push_back(quantity("body[].thickness", Dimension::Length)
+                       .within(positive)
+                       .says("With barriers: how far layers of the cloth keep apart. Default: `contact.thickness`."));
+    add_body_color(keys);
+    add_body_handles(keys);
+    add_body_loads(keys);
+  }
+
+  void resolve_body(Value& body, const std::string& path, Rules& rules) const override {
+    body.set("dimension", integer_value(3));
+    Value& shape = *body.find("shape");
+    auto& [word, what] = shape.members.front();
+    if (word == "mesh") {
+      rules.resolve_file(what);
+      rules.drop(body, path, {"edge"}, "has no meaning for mesh files, which are taken as they are");
+    } else {
+      rules.drop(body, path, {"uv_unit"}, "has a meaning only with a mesh file");
+    }
+    if (word == "rectangle" && what.vector_at("size").head<2>().minCoeff() <= 0)
+      rules.complain(what["size"], path + ".shape.rectangle.size", "needs two edge lengths greater than 0");
+    resolve_material(*body.find("material"), path + ".material", rules);
+    const Value& air = body["air"];
+    if (air.number_at("drag") == 0 && air.vector_at("wind").norm() > 0)
+      rules.complain(air, path + ".air", "wind needs a drag coefficient: drag = 2");
+    rules.transform(body, path + ".transform", 3);
+    rules.velocities(body, path, 3);
+    rules.loads(body, path, {}, 3);
+    rules.handles(body, path, {}, 3);
+  }
+
+  void resolve_tables(Value& root, Rules& rules) const override {
+    if (!is_in(root)) return;
+    const Value& contact = root["contact"];
+    if (contact.has("model") && contact.text_at("model") == "barrier") return;
+    for (const Value* body : bodies_of(*this, root)) {
+      if (body->has("self_contact") && body->boolean_at("self_contact"))
+        rules.complain((*body)["self_contact"], "body.self_contact", "cloth touches itself with contact.model = \"barrier\" only");
+    }
+  }
+
+  Expected<std::vector<Polymorphic<matter::Body>>> build(const Scene& scene, const step::Model& world) const override {
+    return build_cloths(bodies_of(*this, scene.resolved), world);
+  }
+
+  void check(Checking& checking) const override {
+    if (checking.model.bodies.size() > 1 && checking.model.body_contact.model != step::BodyContactModel::Barrier)
+      checking.warn("cloth goes through other bodies unless contact.model = \"barrier\"");
+    for (const matter::ClothBody& body : each<matter::ClothBody>(checking.model.bodies)) {
+      if (const int pieces = geometry::sheet_pieces(body.sheet); pieces > 1)
+        checking.warn("body '{}': consists of {} separate pieces", body.name, pieces);
+      const std::size_t scripted = checking.handles(body);
+      const double mass = mass_of(body);
+      checking.report.bodies.push_back(
+          {body.name,
+           fmt::format("body '{}': {:.4g} kg, {} scripted vertices. {} vertices, {} triangles", body.name, mass, scripted,
+                       body.sheet.vertices.size(), body.sheet.triangles.size()),
+           "",
+           {{"mass", mass}, {"elements", static_cast<double>(body.sheet.triangles.size())}}});
+      checking.count_nodes(*this, body, body.sheet.triangles.size());
+      // Thirteen blocks a row; the factor of a plane mesh.
+      const auto vertices = static_cast<double>(body.sheet.vertices.size());
+      checking.report.memory.elements += 2 * vertices * 500 + 24 * vertices * 24;
+      checking.report.memory.matrix += 13 * vertices * 76;
+      checking.report.memory.factor += 7.75 * vertices * std::log2(std::max(2.0, vertices)) * 72;
+    }
+  }
+
+  bool has_fingerprint() const override { return true; }
+  std::vector<double> fingerprint(const matter::Body& body) const override {
+    const auto& cloth = dynamic_cast<const matter::ClothBody&>(body);
+    WeightedSum shape, flat, elements, handles;
+    for (const Vec3& vertex : cloth.sheet.vertices) {
+      for (const double coordinate : vertex) shape.add(coordinate);
+    }
+    for (const Vec2& vertex : cloth.sheet.flat) {
+      for (const double coordinate : vertex) flat.add(coordinate);
+    }
+    for (const geometry::Triangle& triangle : cloth.sheet.triangles) {
+      for (const int i : triangle) elements.add(i);
+    }
+    for (const matter::Handle& handle : cloth.handles) {
+      for (const int i : handle.vertices) handles.add(i);
+    }
+    return {static_cast<double>(cloth.sheet.vertices.size()), shape.value(), flat.value(), elements.value(), handles.value(),
+            static_cast<double>(cloth.handles.size())};
+  }
+};
+
+}  // namespace
+
+const Kind& cloth_kind() {
+  static const ClothKind kind;
+  return kind;
+}
+
+}  // namespace lope::scene

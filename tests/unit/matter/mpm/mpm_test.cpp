@@ -1,0 +1,335 @@
+// Steps of material points: motions that are known, conservation, obstacles, resuming, bits.
+#include <lope/base/parallel.h>
+#include <lope/geometry/level_set/analytic.h>
+#include <lope/matter/mpm/mpm_matter.h>
+#include <lope/step/simulation.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace lope::matter {
+namespace {
+
+geometry::LevelSetPtr box(const Vec3& low, const Vec3& high) {
+  return *geometry::level_set(geometry::Box{0.5 * (low + high), high - low});
+}
+geometry::LevelSetPtr floor_at(double y) {
+  return *geometry::level_set(geometry::HalfSpace{Vec3(0, y, 0), Vec3::UnitY()});
+}
+
+mpm::Material elastic(double young, double density = 1000) {
+  return {material::from_young_poisson(material::Density::FixedCorotated, young, 0.3), {}, density};
+}
+
+mpm::Part part(geometry::LevelSetPtr shape, mpm::Material material) {
+  mpm::Part made;
+  made.name = "block";
+  made.shape = std::move(shape);
+  made.material = material;
+  made.per_cell = 6;
+  return made;
+}
+
+MpmBody block(double young) {
+  MpmBody body;
+  body.name = "points";
+  body.description.dx = 0.1;
+  body.description.parts = {part(box(Vec3(0, 0, 0), Vec3(0.5, 0.4, 0.3)), elastic(young))};
+  return body;
+}
+
+step::Model model_of(const MpmBody& body, const Vec3& gravity = Vec3::Zero()) {
+  step::Model model;
+  model.gravity = gravity;
+  model.step = 0.02;
+  model.add(body);
+  return model;
+}
+
+const mpm::Particles<3>& points(const step::Simulation& simulation) {
+  return std::get<mpm::Particles<3>>(as<MpmState>(simulation.state().bodies[0]).particles);
+}
+
+void add_floor(step::Model& model, double y, mpm::Boundary kind, double friction = 0) {
+  model.obstacles.push_back({"floor", floor_at(y), {}, 0, ContactKind::Constraint, friction, 0, false, {}});
+  as<MpmBody>(model.bodies[0]).description.boundaries.push_back(kind);
+}
+
+TEST(Mpm, FreeFallIsExact) {
+  MpmBody body = block(1e6);
+  body.description.parts[0].velocity = Vec3(0.3, 1.0, -0.2);
+  step::Simulation simulation(model_of(body, Vec3(0, -9.81, 0)));
+  const auto start = points(simulation);
+  double time = 0;
+  std::int64_t substeps = 0;
+  Vec3 moved = Vec3::Zero(), velocity(0.3, 1.0, -0.2);
+  for (int k = 0; k < 10; ++k) {
+    const step::StepReport report = simulation.advance();
+    ASSERT_TRUE(report.accepted);
+    EXPECT_TRUE(report.islands[0].solve.converged());
+    // Backward Euler, over substeps of which there is one while the points are slow.
+    const std::int64_t count = report.bodies[0].count("substeps");
+    substeps += count;
+    const double h = 0.02 / static_cast<double>(count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      velocity += h * Vec3(0, -9.81, 0);
+      moved += h * velocity;
+    }
+    time += 0.02;
+  }
+  const auto& end = points(simulation);
+  for (std::size_t p = 0; p < end.size(); ++p) {
+    const auto id = static_cast<std::size_t>(end.id[p]);
+    EXPECT_LT((end.v[p] - velocity).norm(), 1e-10);
+    EXPECT_LT((end.F[p] - Mat3::Identity()).norm(), 1e-10);
+    EXPECT_LT((end.x[p] - start.x[id] - moved).norm(), substeps == 10 ? 1e-10 : 1e-2);
+  }
+  EXPECT_NEAR(moved[1], time - 0.5 * 9.81 * time * time, 0.5 * 9.81 * 0.02 * time + 1e-9);
+}
+
+TEST(Mpm, KeepsMomentumWhileItDeforms) {
+  for (const double young : {1e4, 1e9}) {
+    MpmBody body = block(young);
+    body.description.parts[0].angular_velocity = Vec3(1, 2, 3);
+    body.description.parts[0].velocity = Vec3(0.5, 0, 0);
+    step::Model model = model_of(body);
+    model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-10};
+    step::Simulation simulation(model);
+    const auto start = points(simulation);
+    const Vec3 p = mpm::momentum(start), L = mpm::angular_momentum(start, 0.1);
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(simulation.advance().accepted);
+    const auto& end = points(simulation);
+    EXPECT_LT((mpm::momentum(end) - p).norm(), 1e-7 * p.norm());
+    // Backward Euler turns along tangents: the grid's part of angular momentum is kept, not that of the moved points.
+    EXPECT_LT((mpm::angular_momentum(end, 0.1) - L).norm(), 0.05 * L.norm());
+  }
+}
+
+TEST(Mpm, RestsOnAFloor) {
+  for (const mpm::Boundary kind : {mpm::Boundary::Sticky, mpm::Boundary::Slip, mpm::Boundary::Separating}) {
+    step::Model model = model_of(block(1e6), Vec3(0, -9.81, 0));
+    add_floor(model, 0.1, kind);
+    step::Simulation simulation(model);
+    for (int k = 0; k < 20; ++k) {
+      const auto report = simulation.advance();
+      ASSERT_TRUE(report.accepted);
+      EXPECT_TRUE(report.islands[0].solve.converged()) << report.islands[0].solve.reason;
+    }
+    const auto& end = points(simulation);
+    double lowest = 1;
+    for (const Vec3& x : end.x) lowest = std::min(lowest, x[1]);
+    EXPECT_GT(lowest, -0.05);
+    EXPECT_LT(std::sqrt(2 * simulation.energies(0).kinetic / (60.0)), 0.02);
+  }
+}
+
+TEST(Mpm, SeparatingFloorLetsGo) {
+  // Thrown upwards from the floor: it leaves a separating one as in free flight, and is held by a slippery one.
+  for (const mpm::Boundary kind : {mpm::Boundary::Slip, mpm::Boundary::Separating}) {
+    MpmBody body = block(1e7);
+    body.description.parts[0].velocity = Vec3(0, 2, 0);
+    step::Model model = model_of(body, Vec3(0, -9.81, 0));
+    add_floor(model, 0.05, kind);
+    step::Simulation simulation(model);
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(simulation.advance().accepted);
+    double mean = 0;
+    const auto& end = points(simulation);
+    for (const Vec3& v : end.v) mean += v[1] / static_cast<double>(end.size());
+    if (kind == mpm::Boundary::Separating) {
+      EXPECT_NEAR(mean, 2 - 9.81 * 0.1, 0.02);
+    } else {
+      EXPECT_LT(mean, 0.7);
+    }
+  }
+}
+
+TEST(Mpm, FrictionDecidesWhetherABlockSlides) {
+  // Gravity at 30° to the floor's normal: μ = 1 holds, μ = 0.2 slides with g (sin 30° − μ cos 30°).
+  const Vec3 gravity = 9.81 * Vec3(0.5, -std::sqrt(0.75), 0);
+  for (const double friction : {0.2, 1.0}) {
+    step::Model model = model_of(block(1e7), gravity);
+    add_floor(model, 0.05, mpm::Boundary::Separating, friction);
+    step::Simulation simulation(model);
+    for (int k = 0; k < 20; ++k) ASSERT_TRUE(simulation.advance().accepted);
+    double mean = 0;
+    const auto& end = points(simulation);
+    for (const Vec3& v : end.v) mean += v[0] / static_cast<double>(end.size());
+    const double expected = friction == 1 ? 0 : 0.4 * 9.81 * (0.5 - friction * std::sqrt(0.75));
+    EXPECT_NEAR(mean, expected, 0.06);
+  }
+}
+
+TEST(Mpm, StickyObstacleCarries) {
+  step::Model model = model_of(block(1e6));
+  Obstacle clamp{"clamp", box(Vec3(-0.2, -0.2, -0.2), Vec3(0.2, 0.7, 0.7)), {}, 0, ContactKind::Constraint, 0, 0, false, {}};
+  clamp.motion.displacement = {{0, 1}, {Vec3::Zero(), Vec3(0.3, 0, 0)}};
+  model.obstacles.push_back(clamp);
+  as<MpmBody>(model.bodies[0]).description.boundaries = {mpm::Boundary::Sticky};
+  step::Simulation simulation(model);
+  const auto start = points(simulation);
+  for (int k = 0; k < 30; ++k) ASSERT_TRUE(simulation.advance().accepted);
+  const auto& end = points(simulation);
+  for (std::size_t p = 0; p < end.size(); ++p) {
+    const auto id = static_cast<std::size_t>(end.id[p]);
+    if (start.x[id][0] < 0.05) {
+      EXPECT_NEAR(end.x[p][0] - start.x[id][0], 0.18, 1e-6);
+    }
+  }
+}
+
+TEST(Mpm, ImplicitAndExplicitAgreeOnASwingingBlock) {
+  // A soft block, held at one end, sags; small steps of both schemes lead to the same place.
+  std::vector<double> lowest;
+  for (const mpm::Stepping stepping : {mpm::Stepping::Implicit, mpm::Stepping::Explicit}) {
+    MpmBody body = block(1e5);
+    body.description.stepping = stepping;
+    body.description.largest_substep = 1e-3;
+    step::Model model = model_of(body, Vec3(0, -9.81, 0));
+    model.obstacles.push_back({"clamp", box(Vec3(-0.3, -0.3, -0.3), Vec3(0.1, 0.8, 0.8)), {}, 0, ContactKind::Constraint, 0, 0, false, {}});
+    as<MpmBody>(model.bodies[0]).description.boundaries = {mpm::Boundary::Sticky};
+    step::Simulation simulation(model);
+    double y = 0;
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(simulation.advance().accepted);
+    const auto& end = points(simulation);
+    for (std::size_t p = 0; p < end.size(); ++p) y += end.x[p][1] / static_cast<double>(end.size());
+    lowest.push_back(y);
+  }
+  EXPECT_LT(lowest[0], 0.2 - 2e-3);  // it has sagged
+  EXPECT_NEAR(lowest[0], lowest[1], 0.1 * (0.2 - lowest[0]));
+}
+
+TEST(Mpm, MethodsAgreeWithStiffAndSoftMatterTogether) {
+  // Young's moduli 10⁴ apart, glued together.
+  std::vector<std::vector<Vec3>> found;
+  for (const auto method : {optimize::Method::NewtonPcg, optimize::Method::LbfgsCg, optimize::Method::Gast15, optimize::Method::Newton}) {
+    MpmBody body = block(1e5);
+    body.description.method = method;
+    body.description.parts[0].velocity = Vec3(0, 0, 1);
+    body.description.parts.push_back(part(box(Vec3(0.5, 0, 0), Vec3(0.8, 0.4, 0.3)), elastic(1e9)));
+    step::Model model = model_of(body, Vec3(0, -9.81, 0));
+    model.solver.stopping = {optimize::StoppingTest::Displacement, 1e-8};
+    step::Simulation simulation(model);
+    for (int k = 0; k < 2; ++k) {
+      const auto report = simulation.advance();
+      ASSERT_TRUE(report.accepted);
+      EXPECT_TRUE(report.islands[0].solve.converged()) << optimize::name_of(method) << report.islands[0].solve.reason;
+    }
+    const auto& end = points(simulation);
+    auto& x = found.emplace_back(end.size());
+    for (std::size_t p = 0; p < end.size(); ++p) x[static_cast<std::size_t>(end.id[p])] = end.x[p];
+  }
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    for (std::size_t p = 0; p < found[0].size(); ++p) EXPECT_LT((found[k][p] - found[0][p]).norm(), 1e-6) << k;
+  }
+}
+
+MpmBody metal_and_sand() {
+  MpmBody body = block(1e5);
+  body.description.parts[0].velocity = Vec3(0, -1, 0);
+  body.description.parts[0].material.elastic.density = material::Density::StvkHencky;
+  body.description.parts[0].material.plasticity = {.flow = material::Flow::DruckerPrager, .friction_angle = 0.6};
+  mpm::Material metal = elastic(1e8);
+  metal.plasticity = {.flow = material::Flow::VonMises, .yield = 1e4};
+  body.description.parts.push_back(part(box(Vec3(0.1, 0.45, 0), Vec3(0.4, 0.7, 0.3)), metal));
+  body.description.parts.back().velocity = Vec3(0, -2, 0);
+  return body;
+}
+
+TEST(Mpm, SameBitsForAnyNumberOfThreadsAndAfterResuming) {
+  step::Model model = model_of(metal_and_sand(), Vec3(0, -9.81, 0));
+  add_floor(model, 0.05, mpm::Boundary::Separating, 0.5);
+  const auto same = [](const mpm::Particles<3>& a, const mpm::Particles<3>& b) {
+    return a.x == b.x && a.v == b.v && a.F == b.F && a.plastic == b.plastic && a.id == b.id && a.affine == b.affine;
+  };
+  step::Simulation one(model), two(model), resumed(model);
+  {
+    const ThreadLimit limit(1);
+    for (int k = 0; k < 4; ++k) ASSERT_TRUE(one.advance().accepted);
+  }
+  for (int k = 0; k < 2; ++k) ASSERT_TRUE(two.advance().accepted);
+  ASSERT_TRUE(resumed.restore(two.state()).has_value());
+  for (int k = 0; k < 2; ++k) {
+    ASSERT_TRUE(two.advance().accepted);
+    ASSERT_TRUE(resumed.advance().accepted);
+  }
+  EXPECT_TRUE(same(points(one), points(two)));
+  EXPECT_TRUE(same(points(resumed), points(two)));
+  // A step that is taken back and taken again.
+  ASSERT_TRUE(two.take_back());
+  ASSERT_TRUE(two.advance().accepted);
+  EXPECT_TRUE(same(points(one), points(two)));
+  // Through named arrays, as files hold it.
+  NamedArrays arrays;
+  arrays.add("", as<MpmState>(two.state().bodies[0]).arrays());
+  ArrayReader reader(arrays);
+  MpmState read;
+  read.particles = mpm::Particles<3>{};
+  read.read(reader);
+  EXPECT_EQ(reader.missing(), "");
+  EXPECT_TRUE(same(std::get<mpm::Particles<3>>(read.particles), points(one)));
+}
+
+TEST(Mpm, PlasticityActsAndVolumeStays) {
+  step::Model model = model_of(metal_and_sand(), Vec3(0, -9.81, 0));
+  add_floor(model, 0.05, mpm::Boundary::Sticky);
+  step::Simulation simulation(model);
+  for (int k = 0; k < 15; ++k) ASSERT_TRUE(simulation.advance().accepted);
+  const auto& end = points(simulation);
+  double flowed = 0;
+  for (std::size_t p = 0; p < end.size(); ++p) {
+    EXPECT_GT(end.F[p].determinant(), 0.3);
+    EXPECT_LT(end.F[p].determinant(), 1.5);
+    if (end.part[p] == 1) flowed = std::max(flowed, end.plastic[p]);
+  }
+  EXPECT_GT(flowed, 1e-3);
+}
+
+TEST(Mpm, InThePlane) {
+  MpmBody body;
+  body.name = "points";
+  body.dimension = body.description.dimension = 2;
+  body.description.dx = 0.05;
+  const double endless = std::numeric_limits<double>::infinity();
+  body.description.parts = {part(*geometry::level_set(geometry::Box{Vec3(0.25, 0.25, 0), Vec3(0.5, 0.5, endless)}), elastic(1e5))};
+  step::Model model = model_of(body, Vec3(0, -9.81, 0));
+  add_floor(model, 0.0, mpm::Boundary::Separating);
+  step::Simulation simulation(model);
+  for (int k = 0; k < 20; ++k) {
+    const auto report = simulation.advance();
+    ASSERT_TRUE(report.accepted);
+    EXPECT_TRUE(report.islands[0].solve.converged());
+  }
+  const auto& end = std::get<mpm::Particles<2>>(as<MpmState>(simulation.state().bodies[0]).particles);
+  double mass = 0;
+  for (std::size_t p = 0; p < end.size(); ++p) {
+    mass += end.mass[p];
+    EXPECT_GT(end.x[p][1], -0.06);
+  }
+  EXPECT_NEAR(mass, 250, 0.5);
+}
+
+TEST(Mpm, RefusesStatesOfOtherScenes) {
+  step::Simulation simulation(model_of(block(1e5)));
+  step::State broken = simulation.state();
+  std::get<mpm::Particles<3>>(as<MpmState>(broken.bodies[0]).particles).mass[3] = 0;
+  EXPECT_FALSE(simulation.restore(broken).has_value());
+  broken = simulation.state();
+  std::get<mpm::Particles<3>>(as<MpmState>(broken.bodies[0]).particles).part[3] = 7;
+  EXPECT_FALSE(simulation.restore(broken).has_value());
+}
+
+TEST(Mpm, PointsThatFlyAwayFailTheStepAndKeepTheState) {
+  MpmBody body = block(1e5);
+  body.description.parts[0].velocity = Vec3(1e9, 0, 0);
+  step::Simulation simulation(model_of(body));
+  const auto before = points(simulation).x;
+  const auto report = simulation.advance();
+  EXPECT_FALSE(report.accepted);
+  EXPECT_NE(report.islands[0].solve.reason.find("so fast"), std::string::npos);
+  EXPECT_EQ(points(simulation).x, before);
+}
+
+}  // namespace
+}  // namespace lope::matter

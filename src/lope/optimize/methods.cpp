@@ -12,7 +12,7 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 18> table = {{
+constexpr std::array<MethodInfo, 19> table = {{
     {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},

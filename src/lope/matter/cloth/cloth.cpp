@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/matter/cloth/cloth.h>
 
 namespace lope::matter {
@@ -12,12 +13,10 @@ ClothMatter::ClothMatter(const ClothBody& body, const World& world)
                                                    body.stiffness_damping)),
       cloth_(body) {}
 
-void ClothMatter::draw_once(const FieldFilter& /*wanted*/, BodyFrame& frame) const {
-  std::vector<std::int32_t> corners;
+void ClothMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& drawable) const {
+  std::vector<std::int32_t>& corners = drawable.surface.triangles;
   corners.reserve(3 * cloth_.sheet.triangles.size());
   for (const geometry::Triangle& t : cloth_.sheet.triangles) corners.insert(corners.end(), t.begin(), t.end());
-  frame.data.add("triangles", {cloth_.sheet.triangles.size(), 3}, std::move(corners));
-  frame.data.metadata["dimension"] = "3";
 }
 
 }  // namespace lope::matter

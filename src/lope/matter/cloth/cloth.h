@@ -22,8 +22,8 @@ class ClothBody final : public NodalBody {
 class ClothMatter final : public NodalMatter {
  public:
   ClothMatter(const ClothBody& body, const World& world);
-  // Triangles and their material coordinates.
-  void draw_once(const FieldFilter& wanted, BodyFrame& frame) const override;
+  // Triangles.
+  void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
 
  private:
   const ClothBody& cloth_;

@@ -1,3 +1,4 @@
+#include <lope/geometry/drawable.h>
 #include <lope/matter/mpm/mpm_matter.h>
 
 #include <fmt/format.h>
@@ -149,19 +150,16 @@ BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last
   return made;
 }
 
-void MpmMatter::draw_once(const FieldFilter& /*wanted*/, BodyFrame& frame) const {
-  auto& metadata = frame.data.metadata;
-  metadata["kind"] = body_.kind();
-  metadata["dimension"] = std::to_string(body_.description.dimension);
-  metadata["spacing"] = fmt::format("{:.17g}", body_.description.dx);
+void MpmMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& drawable) const {
+  drawable.points.radius = 0.3 * body_.description.dx;
 }
 
-void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& /*wanted*/, BodyFrame& frame) {
+// In the order in which the particles were made, so that each keeps its place from frame to frame.
+void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& /*wanted*/, geometry::Drawable& drawable) {
   std::visit(
       [&](const auto& p) {
         const std::size_t count = p.size();
-        std::vector<float> x(3 * count, 0.0F), v(3 * count, 0.0F), plastic(count);
-        std::vector<std::int32_t> part(count);
+        std::vector<float> x(3 * count, 0.0F), v(3 * count, 0.0F), plastic(count), part(count);
         for (std::size_t i = 0; i < count; ++i) {
           const auto to = static_cast<std::size_t>(p.id[i]);
           for (Eigen::Index a = 0; a < p.x[i].size(); ++a) {
@@ -169,12 +167,12 @@ void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter&
             v[3 * to + static_cast<std::size_t>(a)] = static_cast<float>(p.v[i][a]);
           }
           plastic[to] = static_cast<float>(p.plastic[i]);
-          part[to] = p.part[i];
+          part[to] = static_cast<float>(p.part[i]);
         }
-        frame.data.add("position", {count, 3}, std::move(x));
-        frame.data.add("vertex/velocity", {count, 3}, std::move(v));
-        frame.data.add("vertex/plastic", std::move(plastic));
-        frame.data.add("vertex/part", std::move(part));
+        drawable.points.positions = std::move(x);
+        drawable.points.fields = {{"velocity", "m/s", 3, std::move(v)},
+                                  {"plastic", "", 1, std::move(plastic)},
+                                  {"part", "", 1, std::move(part)}};
       },
       dynamic_cast<const MpmState&>(state).particles);
 }

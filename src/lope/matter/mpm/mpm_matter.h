@@ -39,9 +39,9 @@ class MpmMatter final : public LoneMatter {
   void forget() override { last_ = {}; }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
   std::vector<Field> fields(const BodyState& /*state*/, const FieldFilter& /*wanted*/) override { return {}; }
-  void draw_once(const FieldFilter& wanted, BodyFrame& frame) const override;
+  void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
   // Particles in the order of their ids.
-  void draw(const BodyState& state, double time, const FieldFilter& wanted, BodyFrame& frame) override;
+  void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
 
   // Of the last solve().
   const mpm::Report& last() const { return last_; }

@@ -13,6 +13,8 @@ constexpr std::array<Benchmark, 16> table = {{
      torture},
     {"contact", "OPT Figs. 10, 15: every scene with contact, and constraints against post-processing",
      contact},
+    {"barrier", "contact that never crosses against penalties: time, iterations, crossings counted exactly (--only SCENE,…, --steps)",
+     barrier},
     {"cantilever", "a cantilever under its weight converges with refinement", cantilever},
     {"time-order", "orders and energy behaviour of the time schemes", time_order},
     {"agreement", "newton and newton-pcg find the same minimiser of every step of a twisted bar", agreement},

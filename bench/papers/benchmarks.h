@@ -38,6 +38,7 @@ std::span<const Benchmark> benchmarks();
 Expected<void> newton_map(const BenchOptions& options);         // OPT Fig. 1
 Expected<void> cubes(const BenchOptions& options);              // OPT Figs. 2 and 3
 Expected<void> torture(const BenchOptions& options);            // OPT Figs. 6 and 8
+Expected<void> barrier(const BenchOptions& options);            // barriers against penalties
 Expected<void> contact(const BenchOptions& options);            // OPT Figs. 10 and 15
 Expected<void> cantilever(const BenchOptions& options);         // refinement against a reference
 Expected<void> time_order(const BenchOptions& options);         // orders and energies of the schemes

@@ -3,7 +3,8 @@
 // - choices: matrix and residual updates of nfmg, and other options (Figs. 6, 7);
 // - scaling: full multigrid cycles and cost per cycle against the number of vertices (Fig. 14, Table 1).
 // The error is (E − E*)/(E₀ − E*), E* the energy that the same run ends with at a thousandth of the accuracy: wrinkles make
-// many minima, and which one a method finds is not the question here.
+// many minima, and which one a method finds is not the question here. A star: it did not get there within the time limit, and
+// E* is where it ended.
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/matter/cloth/cloth.h>
 #include <lope/optimize/methods.h>
@@ -120,9 +121,9 @@ class ClothBench {
       for (const auto& [time, energy] : tight.energies) {
         if (seconds < 0 && energy - last <= error * (first - last)) seconds = time;
       }
-      line += tight.summary.converged() ? fmt::format(" {:>8.3f}", seconds) : fmt::format(" {:>8}", "-");
+      line += fmt::format(" {:>8.3f}{}", seconds, tight.summary.converged() ? ' ' : '*');
     }
-    line += loose.summary.converged() ? fmt::format(" {:>9.3f}", loose.summary.timings.total) : fmt::format(" {:>9}", "-");
+    line += loose.summary.converged() ? fmt::format(" {:>10.3f}", loose.summary.timings.total) : fmt::format(" {:>10}", "-");
     line += fmt::format(" {:>6} {:>7} {:>7}  {}", loose.summary.iterations, loose.summary.models,
                         loose.summary.linear_iterations, loose.summary.converged() ? "converged" : loose.summary.reason);
     options_.print(line);

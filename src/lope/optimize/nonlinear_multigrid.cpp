@@ -48,7 +48,9 @@ class NonlinearMultigrid::Run final : public DescentRun {
       plan();
       next_ = 0;
       newton_ = false;
-      if (tests_displacement() && may_be_near_ && is_near()) {
+      // Where a cycle ends with a V-cycle over all levels, that one has told already.
+      const bool told = plan_.back().kind == Correction::Kind::Cycle;
+      if (tests_displacement() && (may_be_near_ || !told) && is_near()) {
         const Estimate estimated = estimate();
         if (estimated == Estimate::Small) return Verdict::Converged;
         if (newton_) return Verdict::Search;

@@ -21,14 +21,15 @@ struct Surfaces {
   std::vector<bool> with_itself, with_others, is_obstacle;
 };
 
-Surfaces gather(const step::Model& model, int dimension) {
+// `positions` of a body by its number in the model, obstacles at `time`; bodies meet each other only if `between_bodies`.
+template <class Positions>
+Surfaces gather(const step::Model& model, int dimension, bool between_bodies, double time, const Positions& positions) {
   Surfaces all;
-  const bool between_bodies = model.body_contact.model == step::BodyContactModel::Barrier;
-  for (const auto& part : model.bodies) {
-    const auto* body = dynamic_cast<const matter::NodalBody*>(part.get());
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const auto* body = dynamic_cast<const matter::NodalBody*>(model.bodies[b].get());
     if (!body || body->dimension != dimension || !body->contact_body().mesh) continue;
     all.bodies.push_back(body->contact_body());
-    const std::vector<Vec3>& points = body->initial_positions.empty() ? body->rest_positions() : body->initial_positions;
+    const std::vector<Vec3> points = positions(b, *body);
     all.points.insert(all.points.end(), points.begin(), points.end());
     all.names.push_back(body->called());
     all.with_itself.push_back(between_bodies && body->self_contact);
@@ -36,9 +37,9 @@ Surfaces gather(const step::Model& model, int dimension) {
     all.is_obstacle.push_back(false);
   }
   for (const step::Obstacle& obstacle : model.obstacles) {
-    if (obstacle.contact != step::ContactKind::Barrier) continue;
+    if (!obstacle.surface) continue;
     all.obstacles.push_back({obstacle.surface.get(), 0});
-    const geometry::RigidPose pose = obstacle.pose(0);
+    const geometry::RigidPose pose = obstacle.pose(time);
     for (const Vec3& v : obstacle.surface->vertices) all.points.push_back(pose.place(v));
     all.names.push_back(fmt::format("obstacle '{}'", obstacle.name));
     all.with_itself.push_back(false);
@@ -48,9 +49,10 @@ Surfaces gather(const step::Model& model, int dimension) {
   return all;
 }
 
-std::vector<Tangle> tangles_of(const step::Model& model, int dimension) {
-  const Surfaces all = gather(model, dimension);
-  if (all.bodies.empty()) return {};
+std::vector<Tangle> tangles_of(const Surfaces& all, int dimension) {
+  const bool may_meet = std::any_of(all.with_itself.begin(), all.with_itself.end(), [](bool itself) { return itself; }) ||
+                        std::any_of(all.with_others.begin(), all.with_others.end(), [](bool others) { return others; });
+  if (all.bodies.empty() || (!may_meet && all.obstacles.empty())) return {};
   const matter::ContactSurface surface = matter::make_contact_surface(dimension, all.bodies, all.obstacles, 0);
   std::map<std::array<int, 2>, Tangle> found;
   const auto add = [&](int edge_node, int other_node) {
@@ -82,12 +84,31 @@ std::vector<Tangle> tangles_of(const step::Model& model, int dimension) {
 }  // namespace
 
 std::vector<Tangle> find_tangles(const step::Model& model) {
-  const bool barriers = model.body_contact.model == step::BodyContactModel::Barrier ||
-                        std::any_of(model.obstacles.begin(), model.obstacles.end(),
-                                    [](const step::Obstacle& o) { return o.contact == step::ContactKind::Barrier; });
-  if (!barriers) return {};
-  std::vector<Tangle> result = tangles_of(model, 3), flat = tangles_of(model, 2);
-  result.insert(result.end(), flat.begin(), flat.end());
+  const bool between_bodies = model.body_contact.model == step::BodyContactModel::Barrier;
+  const auto at_start = [](std::size_t, const matter::NodalBody& body) {
+    return body.initial_positions.empty() ? body.rest_positions() : body.initial_positions;
+  };
+  std::vector<Tangle> result;
+  for (const int dimension : {3, 2}) {
+    const std::vector<Tangle> found = tangles_of(gather(model, dimension, between_bodies, 0, at_start), dimension);
+    result.insert(result.end(), found.begin(), found.end());
+  }
+  return result;
+}
+
+std::vector<Tangle> find_tangles(const step::Simulation& simulation) {
+  const auto now = [&](std::size_t b, const matter::NodalBody& body) {
+    std::vector<Vec3> points;
+    for (std::size_t i = 0; i < body.rest_positions().size(); ++i)
+      points.push_back(matter::node(simulation.state().nodes(b).x, i, body.dimension));
+    return points;
+  };
+  std::vector<Tangle> result;
+  for (const int dimension : {3, 2}) {
+    const std::vector<Tangle> found =
+        tangles_of(gather(simulation.model(), dimension, true, simulation.state().time, now), dimension);
+    result.insert(result.end(), found.begin(), found.end());
+  }
   return result;
 }
 

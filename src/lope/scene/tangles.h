@@ -1,8 +1,7 @@
-// Which surfaces pass through each other at the start of a scene whose contact is by barriers: these keep apart what starts apart, and
-// nothing else.
+// Which surfaces pass through each other. Barriers keep apart what starts apart, and nothing else.
 #pragma once
 
-#include <lope/step/model.h>
+#include <lope/step/simulation.h>
 
 #include <string>
 #include <vector>
@@ -15,8 +14,10 @@ struct Tangle {
   Vec3 place = Vec3::Zero();  // of one of them
 };
 
-// In the order of bodies and obstacles; none without barriers.
+// At the start, in the order of bodies and obstacles; none without barriers.
 std::vector<Tangle> find_tangles(const step::Model& model);
+// At the current state, between all bodies that touch, whatever keeps them apart, and obstacles that have a surface.
+std::vector<Tangle> find_tangles(const step::Simulation& simulation);
 std::string describe(const Tangle& tangle);
 
 }  // namespace lope::scene

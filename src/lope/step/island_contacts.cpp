@@ -56,7 +56,8 @@ std::vector<matter::Contact> Island::contacts_of() {
   return result;
 }
 
-// Of an obstacle's surface only the bodies' nodes remain, with weights that add to 1.
+// Of an obstacle's surface only the bodies' nodes remain, with weights that add to 1. Nodes of the pair that the closest features do not
+// include keep their places: the contact stays the same one when the features change.
 matter::Contact Island::contact_of(const matter::BarrierPair& pair) const {
   const matter::ContactSurface& surface = barrier_->surface();
   matter::Contact contact;
@@ -66,7 +67,6 @@ matter::Contact Island::contact_of(const matter::BarrierPair& pair) const {
   std::size_t count = 0;
   double total = 0;
   for (std::size_t k = 0; k < 4; ++k) {
-    if (pair.weight[k] == 0) continue;
     if (pair.node[k] >= surface.body_nodes) {
       const int owner = surface.owner[static_cast<std::size_t>(pair.node[k])] - surface.bodies;
       contact.obstacle = static_cast<int>(surfaces_[static_cast<std::size_t>(owner)]);

@@ -7,6 +7,12 @@ std::unique_ptr<Matter> ClothBody::make(const World& world) const {
   return std::make_unique<ClothMatter>(*this, world);
 }
 
+// Penalties never see it: they need no stiffness.
+SelfContactBody ClothBody::contact_body() const {
+  if (surface.triangles.empty()) return {nullptr, 0, false};
+  return {&surface, 0, self_contact, thickness};
+}
+
 ClothMatter::ClothMatter(const ClothBody& body, const World& world)
     : NodalMatter(body, world,
                   std::make_unique<ClothObjective>(body.sheet, body.material, body.air, body.mass_damping,

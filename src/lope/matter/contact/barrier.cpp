@@ -24,6 +24,9 @@ constexpr double short_of_two = 2, just_above_one = 1.01;
 constexpr double shrinking_part = 1e-3;
 constexpr double most_stiffening = 0x1p20;
 
+// Of the mean edge: how much farther than their reach candidates may be apart, so that their list lasts for some iterations.
+constexpr double part_of_edge = 0.25;
+
 double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
   const double squared = parallel_max(a.size(), 4096, [&](std::size_t begin, std::size_t end) {
     double most = 0;
@@ -61,6 +64,7 @@ BarrierContact::BarrierContact(ContactSurface surface)
     margin_ = std::max(margin_, owner.reach);
     least_reach_ = std::min(least_reach_, owner.reach);
   }
+  margin_ = std::max(margin_, part_of_edge * surface_.mean_edge);
   point_ = surface_.rest;
 }
 
@@ -92,7 +96,7 @@ double BarrierContact::free_part(std::span<const double> x, std::span<const Vec3
   std::vector<Vec3> way = with_obstacles(
       x, obstacles.empty() ? std::span<const Vec3>(anchor_).subspan(static_cast<std::size_t>(surface_.body_nodes)) : obstacles);
   for (std::size_t v = 0; v < way.size(); ++v) way[v] -= anchor_[v];
-  return path_bound(finder_, surface_, anchor_, way, {kept_by_steps, 1, 64});
+  return bound(anchor_, way, kept_by_steps, 1, 64);
 }
 
 void BarrierContact::advance(std::span<double> x, std::span<const Vec3> obstacles, double part) {
@@ -152,7 +156,26 @@ bool BarrierContact::certified() {
     return reachable_ = true;
   std::vector<Vec3> way(point_.size());
   for (std::size_t v = 0; v < way.size(); ++v) way[v] = point_[v] - anchor_[v];
-  return reachable_ = path_bound(finder_, surface_, anchor_, way, {kept_by_points, 1, 256}) >= 1;
+  return reachable_ = bound(anchor_, way, kept_by_points, 1, 256) >= 1;
+}
+
+// Whether the candidates are all that may come near on x + [0, part] d.
+bool BarrierContact::covers(std::span<const Vec3> x, std::span<const Vec3> d, double part) const {
+  if (center_.empty()) return false;
+  const double squared = parallel_max(x.size(), 4096, [&](std::size_t begin, std::size_t end) {
+    double most = 0;
+    for (std::size_t v = begin; v < end; ++v) {
+      const Vec3 from = x[v] - center_[v];
+      most = std::max({most, from.squaredNorm(), (from + part * d[v]).squaredNorm()});
+    }
+    return most;
+  });
+  return squared <= 0.25 * margin_ * margin_;
+}
+
+double BarrierContact::bound(std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest, int pieces) {
+  if (covers(x, d, longest)) return path_bound(candidates_, x, d, keep, longest);
+  return path_bound(finder_, surface_, x, d, {keep, longest, pieces});
 }
 
 double BarrierContact::largest_step(std::span<const double> d) {
@@ -162,7 +185,7 @@ double BarrierContact::largest_step(std::span<const double> d) {
   for (std::size_t k = 0; k < d.size(); ++k) way[k / dimension][static_cast<Eigen::Index>(k % dimension)] = d[k];
   for (const Vec3& v : way) range.add(v);
   const double longest = short_of_two * range.extent().norm() <= surface_.mean_edge ? short_of_two : just_above_one;
-  path_bound_ = path_bound(finder_, surface_, point_, way, {kept_by_steps, longest, 64});
+  path_bound_ = bound(point_, way, kept_by_steps, longest, 64);
   path_start_ = point_;
   path_direction_ = std::move(way);
   return path_bound_;

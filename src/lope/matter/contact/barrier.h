@@ -81,6 +81,8 @@ class BarrierContact final : public ContactTerm {
 
  private:
   bool certified();
+  bool covers(std::span<const Vec3> x, std::span<const Vec3> d, double part) const;
+  double bound(std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest, int pieces);
   bool on_known_path() const;
   void look();
   void detect();

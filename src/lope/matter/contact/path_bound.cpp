@@ -10,6 +10,27 @@ namespace {
 
 constexpr std::size_t grain = 256;
 
+// Of all pairs, on their way from `start`; each keeps a part of its gap at x.
+double smallest_free_path(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> start,
+                          std::span<const Vec3> way, double kept, double longest) {
+  const double most = parallel_max(pairs.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double smallest = longest;
+    for (std::size_t p = begin; p < end; ++p) {
+      const CandidatePair& pair = pairs[p];
+      const geometry::PairNodes at = nodes_of(pair, start), to = nodes_of(pair, way);
+      const double distance = std::sqrt(geometry::squared_distance(pair.kind, at)), gap = distance - pair.barrier.offset;
+      double first = gap;
+      if (start.data() != x.data())
+        first = std::sqrt(geometry::squared_distance(pair.kind, nodes_of(pair, x))) - pair.barrier.offset;
+      const double keep = kept * std::min(first, pair.barrier.reach) / gap;
+      if (!(keep > 0 && keep < 1)) return 0.0;
+      smallest = std::min(smallest, geometry::free_path(pair.kind, at, to, distance, pair.barrier.offset, keep, smallest));
+    }
+    return -smallest;
+  });
+  return std::min(-most, longest);
+}
+
 }  // namespace
 
 double path_bound(PairFinder& finder, const ContactSurface& surface, std::span<const Vec3> x, std::span<const Vec3> d,
@@ -33,25 +54,16 @@ double path_bound(PairFinder& finder, const ContactSurface& surface, std::span<c
       way[v] = part * (d[v] - shared);
     });
     const std::vector<CandidatePair> pairs = finder.swept(start, way, options.keep * largest_reach);
-    const double least = -parallel_max(pairs.size(), grain, [&](std::size_t begin, std::size_t end) {
-      double smallest = 1;
-      for (std::size_t p = begin; p < end; ++p) {
-        const CandidatePair& pair = pairs[p];
-        const geometry::PairNodes at = nodes_of(pair, start), to = nodes_of(pair, way);
-        const double distance = std::sqrt(geometry::squared_distance(pair.kind, at)), gap = distance - pair.barrier.offset;
-        double first = gap;
-        if (done > 0)
-          first = std::sqrt(geometry::squared_distance(pair.kind, nodes_of(pair, x))) - pair.barrier.offset;
-        const double keep = options.keep * std::min(first, pair.barrier.reach) / gap;
-        if (!(keep > 0 && keep < 1)) return 0.0;
-        smallest = std::min(smallest, geometry::free_path(pair.kind, at, to, distance, pair.barrier.offset, keep, smallest));
-      }
-      return -smallest;
-    });
+    const double least = smallest_free_path(pairs, x, start, way, options.keep, 1);
     if (least < 1) return done + least * part;
     done += part;
   }
   return std::min(done, options.longest);
+}
+
+double path_bound(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> d, double keep,
+                  double longest) {
+  return smallest_free_path(pairs, x, x, d, keep, longest);
 }
 
 }  // namespace lope::matter

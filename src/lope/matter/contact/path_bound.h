@@ -21,4 +21,8 @@ struct PathBoundOptions {
 double path_bound(PairFinder& finder, const ContactSurface& surface, std::span<const Vec3> x, std::span<const Vec3> d,
                   const PathBoundOptions& options);
 
+// The same for a list of pairs alone, with `longest` in one piece.
+double path_bound(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> d, double keep,
+                  double longest);
+
 }  // namespace lope::matter

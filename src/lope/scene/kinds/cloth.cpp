@@ -97,7 +97,7 @@ class ClothKind final : public Kind {
   std::string_view word() const override { return "cloth"; }
   std::string_view called() const override { return "a cloth"; }
   std::string_view meaning() const override {
-    return "a sheet that resists stretching and bending; it meets obstacles, not yet itself or other bodies";
+    return "a sheet that resists stretching and bending; it meets itself and other bodies with `model = \"barrier\"` in `[contact]`";
   }
   std::string_view smaller_by() const override { return "a longer edge"; }
   Concerns concerns() const override { return {.minimizer = true, .scheme = true, .contact = true}; }
@@ -149,6 +149,10 @@ class ClothKind final : public Kind {
     keys.push_back(quantity("body[].air.density", Dimension::Density).within(positive).by_default("1.2").says("Of the air."));
     add_body_velocity(keys);
     add_body_damping(keys);
+    add_body_contact(keys);
+    keys.push_back(quantity("body[].thickness", Dimension::Length)
+                       .within(positive)
+                       .says("With barriers: how far layers of the cloth keep apart. Default: `contact.thickness`."));
     add_body_color(keys);
     add_body_handles(keys);
     add_body_loads(keys);
@@ -176,11 +180,23 @@ class ClothKind final : public Kind {
     rules.handles(body, path, {}, 3);
   }
 
-  Expected<std::vector<Polymorphic<matter::Body>>> build(const Scene& scene, const step::Model& /*world*/) const override {
-    return build_cloths(bodies_of(*this, scene.resolved));
+  void resolve_tables(Value& root, Rules& rules) const override {
+    if (!is_in(root)) return;
+    const Value& contact = root["contact"];
+    if (contact.has("model") && contact.text_at("model") == "barrier") return;
+    for (const Value* body : bodies_of(*this, root)) {
+      if (body->has("self_contact") && body->boolean_at("self_contact"))
+        rules.complain((*body)["self_contact"], "body.self_contact", "cloth touches itself with contact.model = \"barrier\" only");
+    }
+  }
+
+  Expected<std::vector<Polymorphic<matter::Body>>> build(const Scene& scene, const step::Model& world) const override {
+    return build_cloths(bodies_of(*this, scene.resolved), world);
   }
 
   void check(Checking& checking) const override {
+    if (checking.model.bodies.size() > 1 && checking.model.body_contact.model != step::BodyContactModel::Barrier)
+      checking.warn("cloth goes through other bodies unless contact.model = \"barrier\"");
     for (const matter::ClothBody& body : each<matter::ClothBody>(checking.model.bodies)) {
       if (const int pieces = geometry::sheet_pieces(body.sheet); pieces > 1)
         checking.warn("body '{}': consists of {} separate pieces", body.name, pieces);

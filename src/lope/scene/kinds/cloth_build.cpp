@@ -93,7 +93,7 @@ matter::ClothMaterial material_of(const Value& value) {
   return material;
 }
 
-Expected<matter::ClothBody> build_cloth(const Value& value) {
+Expected<matter::ClothBody> build_cloth(const Value& value, const step::Model& world) {
   matter::ClothBody body;
   body.name = value.text_at("name");
   Expected<geometry::Sheet> sheet = shape_of(value);
@@ -125,6 +125,17 @@ Expected<matter::ClothBody> build_cloth(const Value& value) {
     read_velocities(value, moment / area, body);
   }
   read_damping(value, body);
+  read_contact(value, body);
+  if (value.has("thickness")) body.thickness = value.number_at("thickness");
+  const bool between_bodies = world.body_contact.model == step::BodyContactModel::Barrier;
+  body.touches_others = body.touches_others && between_bodies;
+  body.self_contact = body.self_contact && between_bodies;
+  if (between_bodies || std::any_of(world.obstacles.begin(), world.obstacles.end(), [](const matter::Obstacle& obstacle) {
+        return obstacle.contact == matter::ContactKind::Barrier;
+      })) {
+    body.surface.vertices = body.sheet.vertices;
+    body.surface.triangles = body.sheet.triangles;
+  }
   return body;
 }
 
@@ -137,10 +148,10 @@ double mass_of(const matter::ClothBody& body) {
   return area * body.material.area_density;
 }
 
-Expected<std::vector<Polymorphic<matter::Body>>> build_cloths(const std::vector<const Value*>& bodies) {
+Expected<std::vector<Polymorphic<matter::Body>>> build_cloths(const std::vector<const Value*>& bodies, const step::Model& world) {
   std::vector<Polymorphic<matter::Body>> result;
   for (const Value* body : bodies) {
-    Expected<matter::ClothBody> cloth = build_cloth(*body);
+    Expected<matter::ClothBody> cloth = build_cloth(*body, world);
     if (!cloth) return forward_error(cloth);
     result.emplace_back(std::move(*cloth));
   }

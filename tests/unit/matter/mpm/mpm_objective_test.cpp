@@ -38,8 +38,8 @@ struct Step {
       particles.add(x, v, 1e-4, part ? 0.2 : 0.1, 0, part);
       for (int a = 0; a < Dim * Dim; ++a) particles.F.back().data()[a] += 0.1 * (2 * random_unit(5, k++) - 1);
     }
-    world.obstacles.push_back({"floor", *geometry::level_set(geometry::HalfSpace{Vec3(0.1, 0.12, 0), Vec3(0.2, 1, 0.1)}), {}, 0,
-                               ContactKind::Constraint, 0, 0, false, {}});
+    Obstacle& slope = world.obstacles.emplace_back();
+    slope.shape = *geometry::level_set(geometry::HalfSpace{Vec3(0.1, 0.12, 0), Vec3(0.2, 1, 0.1)});
     grid.build(particles, std::vector<int>{0, 5});
     velocity.resize(Dim * grid.nodes());
     to_grid<Dim>(grid, particles, {}, velocity);

@@ -60,6 +60,7 @@ damping = { mass = 0.5, stiffness = 0.001 }
 velocity = [0, 0, 1]
 [[body.handle]]
 where = { side = "x-min", width = 0.001 }
+pin = true
 [[obstacle]]
 name = "floor"
 shape = { half_space = { point = [0, -3, 0], normal = [0, 1, 0] } }

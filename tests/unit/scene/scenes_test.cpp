@@ -48,6 +48,12 @@ TEST_P(Scenes, BuildOnACoarseMesh) {
     const auto model = build_model(*coarse);
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_TRUE(kinds::has_liquid(*model));
+  } else if (scene->resolved.has("mpm")) {
+    const auto coarse = load_scene(GetParam(), {"mpm.cell=0.1"});
+    ASSERT_TRUE(coarse) << coarse.error().message;
+    const auto model = build_model(*coarse);
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->bodies.size(), 1u);
   } else if (scene->resolved["body"].items[0]["shape"].has("box")) {
     const auto coarse = load_scene(GetParam(), {"body.0.shape.box.lattice=[9, 5, 5]"});
     ASSERT_TRUE(coarse) << coarse.error().message;

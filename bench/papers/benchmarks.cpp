@@ -5,7 +5,7 @@
 namespace lope::bench {
 namespace {
 
-constexpr std::array<Benchmark, 16> table = {{
+constexpr auto table = std::to_array<Benchmark>({
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
@@ -45,7 +45,7 @@ constexpr std::array<Benchmark, 16> table = {{
      cloth},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},
-}};
+});
 
 }  // namespace
 

@@ -106,7 +106,7 @@ class ClothBench {
   }
 
   void head(const std::string& title) {
-    options_.print(fmt::format("\n{}\n{:34} {:>8} {:>8} {:>8} {:>9} {:>6} {:>7} {:>7}  {}", title, "", "10^-1 s", "10^-2 s",
+    options_.print(fmt::format("\n{}\n{:34} {:>8}  {:>8}  {:>8}  {:>10} {:>6} {:>7} {:>7}  {}", title, "", "10^-1 s", "10^-2 s",
                                "10^-3 s", "accuracy s", "its", "models", "CG its", "outcome"));
   }
 

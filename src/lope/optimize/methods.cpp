@@ -12,7 +12,7 @@
 namespace lope::optimize {
 namespace {
 
-constexpr std::array<MethodInfo, 19> table = {{
+constexpr auto table = std::to_array<MethodInfo>({
     {Method::Auto, "auto", "", "newton or dot, whichever counts say is the cheaper (newton for small problems)", true},
     {Method::Newton, "newton", "PN of DOT §2",
      "projected Newton, sparse Cholesky kept as long as it is useful", true},
@@ -48,7 +48,7 @@ constexpr std::array<MethodInfo, 19> table = {{
      "L-BFGS initialised by a multigrid V-cycle of the Hessian at the start; for matter with a hierarchy of levels"},
     {Method::Nfmg, "nfmg", "CLOTH",
      "nonlinear full multigrid: corrections of all levels as search directions; for matter with a hierarchy of levels", true},
-}};
+});
 
 // Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
 constexpr std::size_t direct_limit = 6000;

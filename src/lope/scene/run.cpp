@@ -2,6 +2,7 @@
 #include <lope/scene/obstacles.h>
 #include <lope/scene/resumption.h>
 #include <lope/scene/run.h>
+#include <lope/scene/tangles.h>
 #include <lope/scene/validate.h>
 
 #include <algorithm>
@@ -66,6 +67,7 @@ void Run::look_at_start() {
     if (model.obstacles[inside.obstacle].contact == step::ContactKind::Constraint)
       remarks_.push_back(describe(inside, model) + ": moved to its surface");
   }
+  for (const Tangle& tangle : find_tangles(model)) remarks_.push_back(describe(tangle));
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     const std::vector<std::string> own = simulation_.matter(i).remarks();
     remarks_.insert(remarks_.end(), own.begin(), own.end());

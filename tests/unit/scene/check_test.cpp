@@ -57,6 +57,18 @@ TEST(Check, OverlappingBodiesAreNamed) {
   EXPECT_FALSE(checked(cube + second + "1.5, 0, 0] } }\n").troubled());
 }
 
+TEST(Check, WhatStartsTangledIsNamedWhereBarriersKeepThingsApart) {
+  const std::string second =
+      "[[body]]\nname = \"b\"\nshape = { box = { size = [1, 1, 1], lattice = [4, 4, 4], center = [";
+  const std::string barrier = "[contact]\nmodel = \"barrier\"\n";
+  const CheckReport tangled = checked(barrier + cube + second + "0.9, 0.1, 0.1] } }\n");
+  EXPECT_TRUE(tangled.failed());
+  EXPECT_TRUE(tells(tangled, Severity::Error, "body 'a' starts tangled with body 'b'")) << all(tangled);
+  EXPECT_TRUE(tells(checked(barrier + cube + second + "1, 0, 0] } }\n"), Severity::Error, "tangled")) << "touching is a crossing";
+  EXPECT_FALSE(checked(barrier + cube + second + "1.001, 0, 0] } }\n").troubled());
+  EXPECT_FALSE(tells(checked(cube + second + "0.9, 0.1, 0.1] } }\n"), Severity::Error, "tangled")) << "penalties push it out";
+}
+
 TEST(Check, RatiosBetweenBodiesAreToldWhenHuge) {
   const std::string second =
       "[[body]]\nname = \"b\"\nshape = { box = { size = [1, 1, 1], lattice = [3, 3, 3], center = [3, 0, 0] } "

@@ -60,6 +60,7 @@ damping = { mass = 0.5, stiffness = 0.001 }
 velocity = [0, 0, 1]
 [[body.handle]]
 where = { side = "x-min", width = 0.001 }
+pin = true
 [[obstacle]]
 name = "floor"
 shape = { half_space = { point = [0, -3, 0], normal = [0, 1, 0] } }
@@ -94,6 +95,17 @@ TEST(ClothScene, WhatMakesNoSenseIsRefused) {
   refused("[[body]]\nkind = \"cloth\"\nshape = { rectangle = { size = [1, 0] } }\n", "greater than 0");
   refused("[[body]]\nkind = \"cloth\"\nshape = { disc = { radius = 0.1 } }\nedge = 1\n", "longer than the cloth");
   refused("[[body]]\nkind = \"cloth\"\nshape = { disc = { radius = 100 } }\nedge = \"0.1 mm\"\n", "too many");
+}
+
+TEST(ClothScene, MeetsItselfAndOthersByBarriersOnly) {
+  const std::string other = "[[body]]\nname = \"other\"\nkind = \"cloth\"\nshape = { disc = { radius = 0.2, center = [0, 0, 1] } }\nedge = 0.05\n";
+  EXPECT_FALSE(cloth(model_of(square + other)).contact_body().mesh);
+  const step::Model model = model_of(square + "self_contact = true\nthickness = \"1 mm\"\n" + other + "[contact]\nmodel = \"barrier\"\n");
+  const matter::SelfContactBody body = cloth(model).contact_body();
+  ASSERT_TRUE(body.mesh);
+  EXPECT_EQ(body.mesh->triangles.size(), cloth(model).sheet.triangles.size());
+  EXPECT_TRUE(body.with_itself);
+  EXPECT_DOUBLE_EQ(body.thickness, 1e-3);
 }
 
 class ObjFile : public ::testing::Test {

@@ -42,6 +42,9 @@ TEST_P(UnusedKey, IsRefusedWithItsPlace) {
 INSTANTIATE_TEST_SUITE_P(
     All, UnusedKey,
     testing::Values(
+        Unused{"barriers of one body", "[contact]\nmodel = \"barrier\"\n" + solid, "2 contact.model"},
+        Unused{"reach of penalties", "[contact]\nreach = 0.01\n" + solid + "self_contact = true\n", "2 contact.reach"},
+        Unused{"barrier of a formula", solid + ball + "contact = \"barrier\"\n", "5 obstacle.0.contact"},
         Unused{"liquid material", full + "material = \"steel\"\n" + tank, "6 body.0.material"},
         Unused{"liquid damping", full + "damping = { mass = 1 }\n" + tank, "6 body.0.damping"},
         Unused{"liquid color", full + "color = \"red\"\n" + tank, "6 body.0.color"},

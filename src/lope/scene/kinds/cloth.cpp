@@ -195,7 +195,8 @@ class ClothKind final : public Kind {
   }
 
   void check(Checking& checking) const override {
-    if (checking.model.bodies.size() > 1 && checking.model.body_contact.model != step::BodyContactModel::Barrier)
+    if (is_in(checking.scene.resolved) && checking.model.bodies.size() > 1 &&
+        checking.model.body_contact.model != step::BodyContactModel::Barrier)
       checking.warn("cloth goes through other bodies unless contact.model = \"barrier\"");
     for (const matter::ClothBody& body : each<matter::ClothBody>(checking.model.bodies)) {
       if (const int pieces = geometry::sheet_pieces(body.sheet); pieces > 1)

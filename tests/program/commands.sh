@@ -86,7 +86,7 @@ expect 0 "$lope" run bar.toml --set 'output.formats=["vtu", "ply"]' --set time.d
 for array in 'displacement" NumberOfComponents="3' 'velocity" NumberOfComponents="3' 'stress" NumberOfComponents="6'; do
   grep -qaF "Name=\"$array" tensors/vtu/tensors_000004_0_bar.vtu || fail "no $array in the .vtu"
 done
-grep -qa "property float displacement_y" tensors/ply/tensors_000004.ply || fail "no displacement in the .ply"
+grep -qa "property float displacement_y" tensors/ply/tensors_bar_000004.ply || fail "no displacement in the .ply"
 if with render; then
   draw() { "$lope" render "$1" --frame 4 --size 160x90 --samples 1 --color-by "$2" && mv "$1/pictures/frame_000004.png" "$2.png"; }
   for field in stress von_mises displacement velocity speed; do expect 0 draw tensors $field; done

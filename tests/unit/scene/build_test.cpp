@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -209,7 +210,7 @@ class MeshFile : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() / fmt::format("lope_scene_{}.mesh", test->name());
+    path_ = std::filesystem::temp_directory_path() / fmt::format("lope_scene_{}_{:08x}.mesh", test->name(), std::random_device()());
   }
   void TearDown() override { std::filesystem::remove(path_); }
   // Two tetrahedra on a triangle, the second with the given corners (from 1).

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include <gtest/gtest.h>
 #include <support/kinds.h>
@@ -115,7 +116,7 @@ class ObjFile : public ::testing::Test {
     return path_.string();
   }
   void TearDown() override { std::filesystem::remove(path_); }
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / "lope_cloth_test.obj";
+  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / fmt::format("lope_cloth_{:08x}.obj", std::random_device()());
 };
 
 TEST_F(ObjFile, TextureCoordinatesAreTheFlatShape) {

@@ -2,7 +2,7 @@
 // mpm_objective.h.
 //
 // Points stand in batches of `lanes`, none of which leaves its block of cells (grid.h) or mixes densities; quantity q of a
-// batch is one row of `lanes` doubles, as in solid/elastic_kernels.h. A block sees the nodes it reaches as a small dense
+// batch is one row of `lanes` doubles, as in element_rows.h. A block sees the nodes it reaches as a small dense
 // array ("local"), node-major: entry d·(node in block) + component.
 //
 // With u the nodes' displacements and Fₙ the deformation at the beginning of the step, F = (I + Σ_a u_a ∇w_aᵀ) Fₙ
@@ -11,19 +11,11 @@
 
 #include <lope/base/cpu.h>
 #include <lope/material/parameters.h>
+#include <lope/matter/element_rows.h>
 
 #include <cstdint>
 
 namespace lope::matter::mpm {
-
-inline constexpr int lanes = 8;
-
-struct alignas(64) Row {
-  double lane[lanes];
-};
-struct alignas(32) IndexRow {
-  int lane[lanes];
-};
 
 template <int d>
 constexpr int power(int base) {

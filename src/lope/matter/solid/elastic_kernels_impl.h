@@ -14,6 +14,7 @@
 #include <lope/math/svd.h>
 #include <lope/matter/block_scatter.h>
 #include <lope/matter/solid/elastic_kernels.h>
+#include <lope/matter/stretch_rows.h>
 
 namespace lope::matter::elastic {
 
@@ -21,47 +22,15 @@ using material::Column;
 using material::Square;
 
 template <int d, int W, class Isa>
-struct KernelsOf {
-  using T = math::Pack<W, Isa>;
-  // For the iterations (SVD, projection): two packs at a time where a batch holds them.
-  template <bool wide, class = void>
-  struct WideOf {
-    using Type = T;
-  };
-  template <class Unused>
-  struct WideOf<true, Unused> {
-    using Type = math::Twin<T>;
-  };
-  using Wide = typename WideOf<(2 * W <= lanes)>::Type;
+struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
+  using Rows = StretchRows<d, W, Isa, Layout<d>>;
+  using typename Rows::T;
+  using typename Rows::Tangent;
+  using typename Rows::Wide;
+  using Rows::lame, Rows::product_of, Rows::read_tangent, Rows::row, Rows::set_row, Rows::square, Rows::stretches,
+      Rows::tangent;
   using L = Layout<d>;
   static constexpr int nodes = d + 1;
-
-  template <class X = T>
-  [[gnu::always_inline]] static X row(const Row* rows, int index, int lane) {
-    return math::load<X>(rows[index].lane + lane);
-  }
-  template <class X>
-  [[gnu::always_inline]] static void set_row(Row* rows, int index, int lane, X value) {
-    math::store(rows[index].lane + lane, value);
-  }
-  template <class X = T>
-  [[gnu::always_inline]] static Square<X, d> square(const Row* rows, int index, int lane) {
-    Square<X, d> result;
-    for (int i = 0; i < d; ++i) {
-      for (int j = 0; j < d; ++j) result(i, j) = row<X>(rows, index + d * i + j, lane);
-    }
-    return result;
-  }
-  template <class X = T>
-  [[gnu::always_inline]] static Column<X, d> stretches(const Row* state, int lane) {
-    Column<X, d> s;
-    for (int i = 0; i < d; ++i) s[i] = row<X>(state, L::sigma + i, lane);
-    return s;
-  }
-  template <class X = T>
-  [[gnu::always_inline]] static material::Lame<X> lame(const Row* rest, int lane) {
-    return {row<X>(rest, L::mu, lane), row<X>(rest, L::lambda, lane)};
-  }
 
   // Entry (i, a): component i of the edge from node 0 to node a+1.
   template <class X = T>
@@ -70,20 +39,6 @@ struct KernelsOf {
     for (int i = 0; i < d; ++i) {
       const X origin = math::gather<X>(x + i, node[0].lane + lane, d);
       for (int a = 0; a < d; ++a) result(i, a) = math::gather<X>(x + i, node[a + 1].lane + lane, d) - origin;
-    }
-    return result;
-  }
-
-  // A B.
-  template <class X>
-  [[gnu::always_inline]] static Square<X, d> product_of(const Square<X, d>& A, const Square<X, d>& B) {
-    Square<X, d> result;
-    for (int i = 0; i < d; ++i) {
-      for (int j = 0; j < d; ++j) {
-        X sum = A(i, 0) * B(0, j);
-        for (int k = 1; k < d; ++k) sum = math::fma(A(i, k), B(k, j), sum);
-        result(i, j) = sum;
-      }
     }
     return result;
   }
@@ -113,7 +68,7 @@ struct KernelsOf {
       Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
       const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
       for (int lane = 0; lane < lanes; lane += Wide::width) {
-        const Square<Wide, d> F = product_of(edges<Wide>(node, lane, x), square<Wide>(rest, 0, lane));
+        const Square<Wide, d> F = product_of(edges<Wide>(node, lane, x), Rows::template square<Wide>(rest, 0, lane));
         math::SignedSvd<Wide, d> svd;
         math::signed_svd(F, svd);
         for (int i = 0; i < d; ++i) {
@@ -198,62 +153,6 @@ struct KernelsOf {
       }
     }
     return result;
-  }
-
-  static void tangent(const Batches& batches, int begin, int end, bool projected) {
-    for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      Row* out = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      material::StretchHessian<Wide, d> h[lanes / Wide::width];
-      material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += Wide::width) {
-          model.template hessian<Wide, d>(lame<Wide>(rest, lane), stretches<Wide>(state, lane),
-                                          h[lane / Wide::width]);
-        }
-      });
-      for (int lane = 0; lane < lanes; lane += Wide::width) {
-        material::StretchHessian<Wide, d>& here = h[lane / Wide::width];
-        if (projected) project(here);
-        const Wide volume = row<Wide>(rest, L::volume, lane);
-        int index = 0;
-        for (int i = 0; i < d; ++i) {
-          for (int j = i; j < d; ++j) set_row(out, index++, lane, volume * here.stretch(i, j));
-        }
-        const Wide half = Wide(0.5) * volume;
-        for (int pair = 0; pair < L::pairs; ++pair) {
-          set_row(out, L::same + pair, lane, half * (here.flip[pair] + here.twist[pair]));
-          set_row(out, L::crossed + pair, lane, half * (here.flip[pair] - here.twist[pair]));
-        }
-      }
-    }
-  }
-
-  [[gnu::always_inline]] static void project(material::StretchHessian<Wide, d>& h) {
-    math::project_psd(h.stretch);
-    for (int pair = 0; pair < L::pairs; ++pair) {
-      h.flip[pair] = math::max(h.flip[pair], Wide(0));
-      h.twist[pair] = math::max(h.twist[pair], Wide(0));
-    }
-  }
-
-  // Ĉ read back from its rows.
-  struct Tangent {
-    Square<T, d> stretch;
-    Square<T, d> same, crossed;  // off-diagonal entries only
-  };
-  [[gnu::always_inline]] static Tangent read_tangent(const Row* rows, int lane) {
-    Tangent c;
-    int index = 0;
-    for (int i = 0; i < d; ++i) {
-      for (int j = i; j < d; ++j) c.stretch(i, j) = c.stretch(j, i) = row(rows, index++, lane);
-    }
-    for (int pair = 0; pair < L::pairs; ++pair) {
-      const int i = material::first_of_pair<d>(pair), j = material::second_of_pair<d>(pair);
-      c.same(i, j) = c.same(j, i) = row(rows, L::same + pair, lane);
-      c.crossed(i, j) = c.crossed(j, i) = row(rows, L::crossed + pair, lane);
-    }
-    return c;
   }
 
   // H_ab from β_a and β_b (columns a and b of `shape`).

@@ -390,7 +390,7 @@ Check bounce(step::Scheme scheme, double h, double impact_step) {
   model.obstacles = {plane(0)};
   Run run(model);
   double lowest = 10, highest_after = 0;
-  run.steps(1.1, [&](const step::StepReport&) {
+  run.steps(0.95, [&](const step::StepReport&) {  // until the first bounce is at its top, before the second contact
     const double y = run.center()[1];
     if (y < lowest) lowest = highest_after = y;
     highest_after = std::max(highest_after, y);

@@ -19,7 +19,7 @@ constexpr auto table = std::to_array<Benchmark>({
     {"time-order", "orders and energy behaviour of the time schemes", time_order},
     {"agreement", "newton and newton-pcg find the same minimiser of every step of a twisted bar", agreement},
     {"accuracy",
-     "the displacement accuracy against true errors, over all scenes (--size vertices per scene, --steps)",
+     "the displacement accuracy against true errors, over all scenes (--only SCENE,…, --size vertices per scene, --steps)",
      accuracy},
     {"reference", "the LTSS and twist scenes of the DOT program's figures (--mesh FILE)", reference_scenes},
     {"self-contact",

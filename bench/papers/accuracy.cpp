@@ -12,61 +12,20 @@
 // apart.
 #include <lope/base/timer.h>
 #include <lope/optimize/methods.h>
-#include <lope/optimize/newton.h>
-#include <lope/optimize/stopping.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <papers/benchmarks.h>
-#include <papers/bodies.h>
 #include <papers/calibration.h>
-#include <papers/scene_runs.h>
+#include <papers/coarse_scenes.h>
 
 namespace lope::bench {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int default_vertices = 900;  // per scene, by --size
 constexpr int default_steps = 20;      // judged per scene, by --steps
-
-// The overrides that give the bodies of the scene about `wanted` vertices in all, at most.
-Expected<std::vector<std::string>> coarsening(const fs::path& file, const std::vector<std::string>& overrides,
-                                              int wanted) {
-  const auto loaded = load(file, overrides);
-  if (!loaded) return forward_error(loaded);
-  std::vector<std::string> result;
-  const auto& bodies = loaded->scene.resolved["body"].items;
-  double all = 0;
-  for (const matter::SolidBody& solid : each<matter::SolidBody>(loaded->model->bodies))
-    all += static_cast<double>(solid.mesh.vertices.size());
-  if (all <= wanted) return result;
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const scene::Value& body = bodies[i];
-    const double factor = std::pow(all / wanted, 1.0 / body.integer_at("dimension"));
-    const scene::Value& shape = body["shape"];
-    if (shape.members.empty()) continue;
-    const auto& [word, parameters] = shape.members.front();
-    if (const scene::Value* lattice =
-            parameters.kind == scene::ValueKind::Table ? parameters.find("lattice") : nullptr) {
-      std::string counts;
-      for (const scene::Value& nodes : lattice->items) {
-        const double cells = static_cast<double>(nodes.integer - 1) / factor;
-        counts += fmt::format("{}{}", counts.empty() ? "" : ",", 1 + std::max(1L, std::lround(cells)));
-      }
-      result.push_back(fmt::format("body.{}.shape.{}.lattice=[{}]", i, word, counts));
-    } else if (body.has("edge")) {
-      result.push_back(fmt::format("body.{}.edge={}", i, body.number_at("edge") * factor));
-    }
-  }
-  // Copies of a body follow the one that the file names: overrides of the copies themselves are refused.
-  std::erase_if(result, [&](const std::string& one) { return !scene::load_scene(file.string(), {one}); });
-  return result;
-}
 
 std::string table_line(std::string_view scene, std::string_view method, const Calibration& c) {
   const auto part = [](const EstimateRecord& r) {
@@ -82,13 +41,6 @@ std::string table_line(std::string_view scene, std::string_view method, const Ca
 }  // namespace
 
 Expected<void> accuracy(const BenchOptions& options) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(options.scenes)) {
-    const bool wanted =
-        options.only.empty() || std::find(options.only.begin(), options.only.end(), entry.path().stem()) != options.only.end();
-    if (entry.path().extension() == ".toml" && wanted) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
   const std::vector<optimize::Method> methods = calibrated_methods();
   const Stopwatch watch;
   options.print(fmt::format("{:20} {:11} {:>6} {:>6} {:>6}   {:^24}   {:^24}   {:^15}", "", "", "", "not",
@@ -97,16 +49,10 @@ Expected<void> accuracy(const BenchOptions& options) {
       "{:20} {:11} {:>6} {:>6} {:>6}   {:>8} {:>7} {:>7}   {:>8} {:>7} {:>7}   {:>8} {:>6}", "scene",
       "method", "steps", "conv.", "off", "<= 3x", "median", "max", "<= 3x", "median", "max", "<= 3x", "max"));
   std::vector<Calibration> total(methods.size());
-  for (const fs::path& file : files) {
-    std::vector<std::string> overrides;
-    const auto coarser = coarsening(file, overrides, options.size > 0 ? options.size : default_vertices);
-    if (!coarser) return forward_error(coarser);
-    overrides.insert(overrides.end(), coarser->begin(), coarser->end());
-    const auto loaded = load(file, overrides);
+  for (const std::filesystem::path& file : chosen_scenes(options)) {
+    const auto loaded = load_coarse(file, options.size > 0 ? options.size : default_vertices);
     if (!loaded) return forward_error(loaded);
-    // Scenes that stop by a characteristic norm are solved to the default accuracy.
-    optimize::StoppingOptions& stopping = loaded->model->solver.stopping;
-    if (stopping.test != optimize::StoppingTest::Displacement) stopping = {};
+    if (!has_nodes_only(*loaded->model)) continue;
     const std::int64_t all = scene::step_count(loaded->scene, *loaded->model);
     const std::int64_t judged = options.steps > 0 ? options.steps : default_steps;
     const auto found = calibrate(*loaded->model, methods, all, std::max<std::int64_t>(1, all / judged));

@@ -44,6 +44,7 @@ Expected<void> cantilever(const BenchOptions& options);         // refinement ag
 Expected<void> time_order(const BenchOptions& options);         // orders and energies of the schemes
 Expected<void> agreement(const BenchOptions& options);          // newton and newton-pcg on a twisted bar
 Expected<void> accuracy(const BenchOptions& options);           // the displacement accuracy against true errors
+Expected<void> accuracy_runs(const BenchOptions& options);      // the same, over whole runs
 Expected<void> reference_scenes(const BenchOptions& options);   // the two scenes of the DOT program
 Expected<void> self_contact(const BenchOptions& options);       // cost against the number of surface primitives
 Expected<void> dot(const BenchOptions& options);                // the tables and figures of DOT

@@ -392,7 +392,7 @@ void PrintTo(const SceneCase& chosen, std::ostream* out) { *out << chosen.name; 
 const std::vector<SceneCase>& cases() {
   static const std::vector<SceneCase> all = {
       {"bar_twist", {"body.bar.edge=8 cm", "time.duration=0.5 s"}, gathers_energy_of_torsion},
-      {"box_stack", {"time.duration=1.1 s"}, touches_with_little_penetration},
+      {"box_stack", {sanitized ? "time.duration=0.25 s" : "time.duration=1.1 s"}, touches_with_little_penetration},
       {"cantilever", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"cantilever_2d", {"body.beam.edge=5 cm"}, sags_like_a_beam},
       {"compressive_pulse", {"body.cube.shape.box.lattice=[6, 6, 6]"}, is_stretched_after_the_pulse},
@@ -444,8 +444,9 @@ void expect_property(const SceneCase& chosen, const Trace& trace) {
 TEST_P(GoldenScenes, SameBitsForAnyNumberOfThreadsAndEveryStepConverges) {
   const SceneCase& chosen = GetParam();
   const Isa widest = supported_isas().back();
-  const Trace trace = simulate(chosen.name, chosen.overrides, 1, widest);
+  const Trace trace = simulate(chosen.name, chosen.overrides, sanitized ? 2 : 1, widest);
   expect_property(chosen, trace);
+  if (sanitized) return;  // the same code again, three times
   int threads = 2;  // then the default
   for (const Isa isa : supported_isas()) {
     SCOPED_TRACE(fmt::format("{} kernels, {} threads", name(isa), threads));
@@ -539,10 +540,11 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenMethods,
 TEST_P(GoldenMethods, SameBitsOnALargerMesh) {
   const std::vector<std::string> overrides = {"body.bar.edge=3.5 cm", "time.duration=0.1 s",
                                               "solver.method=" + GetParam()};
-  const Trace once = simulate("flagship", overrides, 1), again = simulate("flagship", overrides, 2);
+  const Trace once = simulate("flagship", overrides, 2);
   ASSERT_GT(kinds::solid(once.model).mesh.tetrahedra.size(), 10000u);
   ASSERT_TRUE(once.reports.back().converged());
-  EXPECT_EQ(once.hash, again.hash);
+  if (sanitized) return;
+  EXPECT_EQ(once.hash, simulate("flagship", overrides, 1).hash);
 }
 
 TEST(GoldenFolder, EverySceneIsTested) {

@@ -97,6 +97,7 @@ class BlockMatrix final : public Operator {
   void add(double scale, const BlockMatrix& other);
   void multiply(ConstVector x, Vector y) const override;
   void diagonal_blocks(Vector blocks) const override;
+  bool has_couplings() const override { return !couplings_.empty(); }
   // Rows and columns of the marked block rows become those of the identity times `diagonal`.
   void make_identity(std::span<const std::uint8_t> marked_rows, double diagonal);
 

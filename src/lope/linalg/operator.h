@@ -18,6 +18,8 @@ class Operator {
   virtual void multiply(ConstVector x, Vector y) const = 0;
   // The b×b blocks of the diagonal, row-major, one after another.
   virtual void diagonal_blocks(Vector blocks) const = 0;
+  // Whether there are blocks that come and go (couplings), which factors and other inverses made for a pattern do not see.
+  virtual bool has_couplings() const { return false; }
 };
 
 }  // namespace lope::linalg

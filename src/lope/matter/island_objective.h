@@ -48,6 +48,7 @@ class IslandObjective final : public optimize::Objective {
   // Every body by itself: one that moves a lot must not excuse another.
   optimize::ErrorBudget budget(std::span<const double> d, double accuracy) const override;
   // Not with penalties, whose obstacles move from step to step, nor with contact between bodies.
+  bool has_kinks() const override { return !terms_.empty() || constraints_.any(); }
   bool keeps_its_hessian() const override;
   std::vector<double> choices() const override { return constraints_.choices(); }
   void choose(std::span<const double> choices) override { constraints_.choose(choices); }

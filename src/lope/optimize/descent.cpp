@@ -10,6 +10,10 @@ namespace {
 // Iterations after which a minimisation counts as stuck even if every line search succeeds.
 constexpr int patience = 100;
 
+// Of the preconditioned gradient, at most this is left where an estimate that is right to 10% led. What is below the other part of what is
+// allowed may be rounding.
+constexpr double expected_part = 0.5, negligible_part = 0.1;
+
 // How many times larger than estimated the rounding errors of energies may be.
 constexpr double rounding_slack = 1e3;
 }  // namespace
@@ -32,9 +36,16 @@ MinimizerSummary DescentRun::minimize() {
   first_gradient_norm_ = gradient_norm_;
   if (!std::isfinite(value_))
     return recorder_.finish(Outcome::Failed, "the energy of the starting point is not finite");
+  bool confirms = false;
   while (true) {
     if (recorder_.iterations() == patience) settle();
     if (objective_.begin_iteration()) evaluate();
+    if (confirms) {
+      if (last_step_is_confirmed()) return recorder_.finish(Outcome::Converged, "");
+      if (auto end = recorder_.must_end()) return recorder_.finish(std::move(*end));
+      recorder_.count_step(1, 1);
+      confirms = false;
+    }
     if (!std::isfinite(gradient_norm_))
       return recorder_.finish(Outcome::Failed, "the gradient of the energy is not finite");
     if (gradient_test_holds()) {
@@ -44,8 +55,9 @@ MinimizerSummary DescentRun::minimize() {
     const Verdict verdict = find_direction();
     record();
     if (verdict == Verdict::Converged) {
-      take_last_step();
-      return recorder_.finish(Outcome::Converged, "");
+      confirms = take_last_step() && objective_.has_kinks();
+      if (confirms) continue;
+      if (!objective_.has_kinks() || promises_rounding_only()) return recorder_.finish(Outcome::Converged, "");
     }
     if (verdict == Verdict::Failed) return recorder_.finish(Outcome::Failed, failure_);
     if (auto end = recorder_.must_end()) return recorder_.finish(std::move(*end));
@@ -105,13 +117,17 @@ bool DescentRun::move() {
   return true;
 }
 
+// Whether a step along the direction lowers the energy by no more than rounding may change it.
+bool DescentRun::promises_rounding_only() {
+  objective_.move_to(x_);
+  return -linalg::dot(work_.gradient, work_.direction) <= rounding_slack * objective_.value_noise();
+}
+
 // Near a minimum energies differ by their rounding errors while gradients still tell: where the direction promises no
 // more than such a difference, a full step that makes the gradient smaller is taken.
 bool DescentRun::move_by_gradient(int evaluations) {
-  objective_.move_to(x_);
+  if (!promises_rounding_only() || !(objective_.largest_step(work_.direction) > 1)) return false;
   const double slack = rounding_slack * objective_.value_noise();
-  if (!(-linalg::dot(work_.gradient, work_.direction) <= slack) || !(objective_.largest_step(work_.direction) > 1))
-    return false;
   linalg::add_scaled(x_, 1, work_.direction, work_.trial);
   objective_.project(work_.trial);
   objective_.move_to(work_.trial);
@@ -129,20 +145,38 @@ bool DescentRun::move_by_gradient(int evaluations) {
   return true;
 }
 
-// What was estimated is known: it is not thrown away, unless the energy says otherwise.
-void DescentRun::take_last_step() {
+// What was estimated is known: it is not thrown away, unless the energy says otherwise. Whether it was taken.
+bool DescentRun::take_last_step() {
   const ScopedTimer timer(recorder_.timings().evaluate);
-  if (!(objective_.largest_step(work_.direction) > 1)) return;
+  if (!(objective_.largest_step(work_.direction) > 1)) return false;
   const double noise = objective_.value_noise();
   linalg::add_scaled(x_, 1, work_.direction, work_.trial);
   objective_.project(work_.trial);
   objective_.move_to(work_.trial);
   const double value = objective_.value(value_ + noise);
-  if (!(value <= value_ + noise)) return;
+  if (!(value <= value_ + noise)) return false;
+  if (objective_.has_kinks()) norm_before_last_step_ = preconditioned_norm();
   linalg::copy(work_.trial, x_);
   value_ = value;
   evaluate_gradient();
   recorder_.set_result(value_, gradient_norm_);
+  return true;
+}
+
+// An estimate knows the contacts of the point where it was made. Where it led there may be others, and the minimiser far from it:
+// then the gradient there has not become small. How small it is, an inverse tells that is at hand: a weak one would underestimate smooth
+// errors, so what it says here is also held against what it said before.
+bool DescentRun::last_step_is_confirmed() {
+  const double part = preconditioned_norm() / norm_before_last_step_;
+  const ErrorBudget left = objective_.budget(work_.direction, options_.stopping.tolerance);
+  return left.holds() && (part <= expected_part || part * measure_ <= negligible_part * tolerance_);
+}
+
+// √(gᵀDg); leaves D g in the direction.
+double DescentRun::preconditioned_norm() {
+  const ScopedTimer timer(recorder_.timings().solve);
+  inverse_at_hand().apply(work_.gradient, work_.direction);
+  return std::sqrt(std::abs(linalg::dot(work_.gradient, work_.direction)));
 }
 
 }  // namespace lope::optimize

@@ -5,6 +5,7 @@
 // one minimisation; what should outlast it (factors, work vectors) belongs to its Minimizer.
 #pragma once
 
+#include <lope/linalg/preconditioner.h>
 #include <lope/optimize/line_search.h>
 #include <lope/optimize/minimizer.h>
 #include <lope/optimize/recorder.h>
@@ -36,6 +37,8 @@ class DescentRun {
   virtual Verdict find_direction() = 0;
   // Finds a step along direction() with one of work.line_search's searches.
   virtual LineSearchResult search(const LineSearchStart& from) = 0;
+  // D ≈ H⁻¹ as the method has it, after find_direction(): for a cheap look at what is left after the last step.
+  virtual linalg::Preconditioner& inverse_at_hand() = 0;
 
   bool tests_displacement() const { return options_.stopping.test == StoppingTest::Displacement; }
   // Whether direction(), taken for the remaining displacement, passes the displacement test.
@@ -64,11 +67,15 @@ class DescentRun {
   bool gradient_test_holds();
   bool move();
   bool move_by_gradient(int evaluations);
-  void take_last_step();
+  bool promises_rounding_only();
+  bool take_last_step();
+  bool last_step_is_confirmed();
+  double preconditioned_norm();
   bool settle();
   void record() { recorder_.record(value_, gradient_norm_, measure_, tolerance_, x_); }
 
   DescentWork& work_;
+  double norm_before_last_step_ = 0;  // √(gᵀDg)
 };
 
 }  // namespace lope::optimize

@@ -32,6 +32,7 @@ class Gast15::Run final : public DescentRun {
     return line_search().strong_wolfe(objective_, from, {}, trial());
   }
 
+  linalg::Preconditioner& inverse_at_hand() override { return preconditioner(); }
   linalg::Preconditioner& preconditioner() {
     if (my_.gast_.as_printed) return my_.identity_;
     return my_.jacobi_;

@@ -93,6 +93,7 @@ class Lbfgs::Run final : public DescentRun {
     return found;
   }
 
+  linalg::Preconditioner& inverse_at_hand() override { return preconditioner(); }
   linalg::Preconditioner& preconditioner() {
     if (replaced_) return my_.jacobi_;
     return my_.inverse_.preconditioner();

@@ -75,6 +75,7 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
+  linalg::Preconditioner& inverse_at_hand() override { return inverse(); }
   linalg::Preconditioner& inverse() {
     if (my_.newton_.matrix_free) return my_.diagonal_;
     return my_.inverse_.preconditioner();

@@ -187,6 +187,8 @@ class NonlinearMultigrid::Run final : public DescentRun {
     }
   }
 
+  linalg::Preconditioner& inverse_at_hand() override { return grid_; }
+
   bool descends() {
     const double slope = linalg::dot(gradient(), direction());
     return slope < 0 && std::isfinite(slope);

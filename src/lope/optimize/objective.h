@@ -84,6 +84,9 @@ class Objective {
   // displacement d (the minimiser is near x + d, x the current point), what is strained most. `accuracy`: the
   // largest |d_i| allowed, metres; 0: 10⁻⁴ of the size of each body. By default nothing else is asked.
   virtual ErrorBudget budget(std::span<const double> d, double accuracy) const;
+  // Whether what begin_iteration() freezes (contacts that come and go) may be other where an estimated remaining displacement leads.
+  // An estimate is then looked at again at its end.
+  virtual bool has_kinks() const { return false; }
   // Whether the Hessian is the same function of the point and of choices() in all minimisations with the same
   // weights and fixed blocks, so that a model of it may be kept from one to the next. Never where the unknowns
   // themselves change from one to the next.

@@ -133,7 +133,7 @@ DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
   const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
   linalg::CgOptions options{
       .relative_tolerance = 0.1, .max_iterations = max_iterations, .follows_negative_curvature = true, .monitor = {}};
-  if (!preconditioner.is_near_inverse()) {
+  if (!preconditioner.is_near_inverse() || hessian.has_couplings()) {
     options.monitor = [settled = SettledIterate(hessian.block_size(), preconditioner.is_global())](
                           int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
       return settled(iteration, e, decrease, residual);

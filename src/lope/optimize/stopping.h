@@ -32,8 +32,9 @@ struct DisplacementEstimate {
 
 // Solves H e = g, H the raw Hessian where the gradient g was taken, by CG with the given preconditioner;
 // leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
-// preconditioned residual's; with a local one, e must have settled (see the source), because its residual
-// says nothing about smooth errors.
+// preconditioned residual's. With a local one, whose residual says nothing about smooth errors, and with one that does not
+// see the couplings of H, whose residual is that of the stiff contacts and hides how bodies move as a whole, e must have settled
+// (see the source).
 DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,

@@ -240,7 +240,7 @@ std::span<const double> NodalMatter::start_accelerations() {
 bool NodalMatter::hold_at(std::span<const double> x) {
   std::vector<double> moved(x.size());
   linalg::add_scaled(x, -1, from_->x, moved);
-  if (linalg::max_block_norm(moved, dimension()) > too_far * objective_->scales().length) return false;
+  if (objective_->space().max_block_norm(moved, dimension()) > too_far * objective_->scales().length) return false;
   terms_.target.assign(x.begin(), x.end());
   apply_loads(x);
   begin_objective();

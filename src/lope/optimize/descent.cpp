@@ -80,7 +80,7 @@ void DescentRun::evaluate() {
 
 void DescentRun::evaluate_gradient() {
   objective_.gradient(work_.gradient);
-  gradient_norm_ = linalg::norm(work_.gradient);
+  gradient_norm_ = space().norm(work_.gradient);
 }
 
 bool DescentRun::gradient_test_holds() {
@@ -96,7 +96,7 @@ bool DescentRun::gradient_test_holds() {
 bool DescentRun::move() {
   const ScopedTimer timer(recorder_.timings().evaluate);
   const LineSearchResult found =
-      search({x_, work_.direction, value_, linalg::dot(work_.gradient, work_.direction)});
+      search({x_, work_.direction, value_, space().dot(work_.gradient, work_.direction)});
   if (!found.success) return move_by_gradient(found.evaluations);
   recorder_.count_step(found.step, found.evaluations);
   linalg::copy(work_.trial, x_);
@@ -110,7 +110,7 @@ bool DescentRun::move() {
 bool DescentRun::move_by_gradient(int evaluations) {
   objective_.move_to(x_);
   const double slack = rounding_slack * objective_.value_noise();
-  if (!(-linalg::dot(work_.gradient, work_.direction) <= slack) || !(objective_.largest_step(work_.direction) > 1))
+  if (!(-space().dot(work_.gradient, work_.direction) <= slack) || !(objective_.largest_step(work_.direction) > 1))
     return false;
   linalg::add_scaled(x_, 1, work_.direction, work_.trial);
   objective_.project(work_.trial);

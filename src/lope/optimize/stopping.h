@@ -33,8 +33,8 @@ struct DisplacementEstimate {
 // Solves H e = g, H the raw Hessian where the gradient g was taken, by CG with the given preconditioner;
 // leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
 // preconditioned residual's; with a local one, e must have settled (see the source), because its residual
-// says nothing about smooth errors.
-DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
+// says nothing about smooth errors. `space`: the objective's.
+DisplacementEstimate estimate_displacement(const linalg::Space& space, const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations);

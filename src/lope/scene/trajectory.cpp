@@ -51,7 +51,7 @@ double largest_difference(const step::Model& model, const step::State& a, const 
     if (!mine || !other) continue;
     difference.resize(mine->x.size());
     linalg::add_scaled(mine->x, -1, other->x, difference);
-    largest = std::max(largest, linalg::max_block_norm(difference, model.bodies[i]->dimension));
+    largest = std::max(largest, linalg::local_space().max_block_norm(difference, model.bodies[i]->dimension));
   }
   return largest;
 }

@@ -245,7 +245,7 @@ bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
     summary.reason = arrival.reason;
   }
   if (!summary.has_result()) return false;
-  if (!linalg::all_finite(x)) {
+  if (!objective_->space().all_finite(x)) {
     summary.outcome = optimize::Outcome::Failed;
     summary.reason = "the positions that were found are not finite";
     return false;

@@ -8,6 +8,7 @@
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {

@@ -56,7 +56,7 @@ double AirDrag::value(std::span<const double> x) const {
   if (weight_ == 0) return 0;
   linalg::add_scaled(x, -1, from_, offset_);
   matrix_.multiply(offset_, product_);
-  return 0.5 * linalg::dot(offset_, product_) - linalg::dot(offset_, push_) + constant_;
+  return 0.5 * linalg::local_space().dot(offset_, product_) - linalg::local_space().dot(offset_, push_) + constant_;
 }
 
 void AirDrag::add_gradient(std::span<const double> x, std::span<double> g) const {

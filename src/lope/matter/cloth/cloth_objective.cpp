@@ -52,7 +52,7 @@ optimize::CharacteristicScales characteristic_scales(const geometry::Sheet& shee
   }
   const double stiffness = membrane.rest_stiffness();
   optimize::CharacteristicScales scales;
-  scales.global = stiffness * linalg::norm(length);
+  scales.global = stiffness * linalg::local_space().norm(length);
   for (const double l : length) scales.per_block.push_back(stiffness * l);
   scales.length = geometry::bounds(sheet.vertices).extent().maxCoeff();
   return scales;

@@ -200,7 +200,7 @@ double MpmObjective<Dim>::elastic_energy() {
 
 template <int Dim>
 double MpmObjective<Dim>::value(double give_up_above) {
-  const double inertia = parallel_sum(nodes(), grain, [&](std::size_t begin, std::size_t end) {
+  const double inertia = space().sum(nodes(), grain, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       double square = 0;
@@ -364,7 +364,7 @@ std::vector<linalg::RowProjector> MpmObjective<Dim>::projectors() const {
 
 template <int Dim>
 double MpmObjective<Dim>::largest_motion(std::span<const double> u) const {
-  return parallel_max(nodes(), grain, [&](std::size_t begin, std::size_t end) {
+  return space().max(nodes(), grain, [&](std::size_t begin, std::size_t end) {
     double most = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const double way = importance(i) * Eigen::Map<const Vec<Dim>>(u.data() + Dim * i).norm();

@@ -1,10 +1,10 @@
 #include <lope/base/parallel.h>
-#include <lope/linalg/space.h>
 #include <lope/optimize/check_derivatives.h>
 
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 #include <support/dense.h>
+#include <support/vectors.h>
 #include <unit/matter/cloth/sheets.h>
 
 namespace lope::matter {

@@ -4,7 +4,6 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/shapes.h>
 #include <lope/linalg/block_multigrid.h>
-#include <lope/linalg/space.h>
 #include <lope/matter/contact/obstacle_penalty.h>
 #include <lope/matter/island_objective.h>
 
@@ -12,6 +11,7 @@
 #include <random>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 
 namespace lope::matter {
 namespace {

@@ -31,7 +31,7 @@ void NodalObjective<d>::begin_step(const StepSetup& setup) {
     if (!lagged_stiffness_) lagged_stiffness_.emplace(pattern_, d);
     lagged_stiffness_->set_zero();
     move_potential(setup.start);
-    add_potential_hessian(optimize::HessianKind::Projected, 1, lagged_stiffness_->values().data());
+    add_potential_hessian(optimize::HessianKind::Projected, 1, *lagged_stiffness_);
   }
 }
 
@@ -169,8 +169,9 @@ void NodalObjective<d>::quadratic_gradient_at(std::span<const double> x, std::sp
 }
 
 template <int d>
-void NodalObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) const {
-  add_potential_hessian(kind, 1, blocks);
+void NodalObjective<d>::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const {
+  add_potential_hessian(kind, 1, H);
+  double* blocks = H.blocks();
   if (stiffness_damping_ > 0) {
     const auto lagged = lagged_stiffness_->values();
     const double scale = setup_.damping * stiffness_damping_;
@@ -199,7 +200,7 @@ void NodalObjective<d>::add_hessian_diagonal(optimize::HessianKind kind, double*
 template <int d>
 void NodalObjective<d>::add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const {
   linalg::BlockMatrix whole(pattern_, d);
-  add_potential_hessian(kind, scale, whole.values().data());
+  add_potential_hessian(kind, scale, whole);
   add_diagonal(whole, blocks);
 }
 
@@ -207,7 +208,7 @@ template <int d>
 const linalg::BlockMatrix& NodalObjective<d>::hessian(optimize::HessianKind kind) {
   if (!hessian_) hessian_.emplace(pattern_, d);
   hessian_->set_zero();
-  add_hessian(kind, hessian_->values().data());
+  add_hessian(kind, *hessian_);
   hessian_->make_identity(setup_.fixed, largest_diagonal(*hessian_));
   return *hessian_;
 }
@@ -279,7 +280,7 @@ void add_diagonal(const linalg::BlockMatrix& matrix, double* blocks) {
 
 void StepObjective::add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const {
   linalg::BlockMatrix whole(pattern(), dimension());
-  add_hessian(kind, whole.values().data());
+  add_hessian(kind, whole);
   add_diagonal(whole, blocks);
 }
 

@@ -66,8 +66,9 @@ void AirDrag::add_gradient(std::span<const double> x, std::span<double> g) const
   parallel_for(g.size(), grain, [&](std::size_t k) { g[k] += product_[k] - push_[k]; });
 }
 
-void AirDrag::add_hessian(double* blocks) const {
+void AirDrag::add_hessian(linalg::BlockAssembler& H) const {
   const auto values = matrix_.values();
+  double* blocks = H.blocks();
   parallel_for(values.size(), grain, [&](std::size_t k) { blocks[k] += values[k]; });
 }
 

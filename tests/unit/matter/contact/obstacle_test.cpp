@@ -227,7 +227,7 @@ class Wall final : public ContactTerm {
   double value_noise() override { return 0; }
   double largest_step(std::span<const double> d) override { return 0.5 / std::abs(d[0]); }
   void add_gradient(std::span<double>) override {}
-  void add_hessian(HessianKind, linalg::BlockMatrix&) override {}
+  void add_hessian(HessianKind, linalg::BlockAssembler&) override {}
   void add_hessian_times(HessianKind, std::span<const double>, std::span<double>) override {}
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/calibration.h>
 
 namespace lope::bench {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/decomposition.h>
 
 namespace lope::bench {

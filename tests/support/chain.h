@@ -7,6 +7,7 @@
 // yield strain.
 #pragma once
 
+#include <lope/base/errors.h>
 #include <lope/geometry/drawable.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/nodal_matter.h>

@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

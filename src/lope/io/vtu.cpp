@@ -12,6 +12,8 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

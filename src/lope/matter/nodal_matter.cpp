@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/drawable.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/rigid_fit.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::matter {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/memory.h>
 #include <lope/io/file.h>
 #include <lope/io/json_lines.h>
@@ -12,7 +13,7 @@
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace lope::scene {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::step {
 namespace {

@@ -6,7 +6,7 @@
 #include <lope/matter/mpm/sampling.h>
 #include <lope/optimize/stopping.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Geometry>
 

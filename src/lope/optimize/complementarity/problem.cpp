@@ -1,7 +1,7 @@
 #include <lope/base/parallel.h>
 #include <lope/optimize/complementarity/problem.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::optimize::complementarity {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::optimize::complementarity {
 

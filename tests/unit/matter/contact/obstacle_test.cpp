@@ -19,7 +19,7 @@ namespace {
 using optimize::HessianKind;
 
 PlacedObstacle at_rest(Expected<geometry::LevelSetPtr> shape) {
-  return {.shape = shape.value(), .before = {}, .after = {}};
+  return {.shape = shape.value()};
 }
 
 // A soft block whose step problem is set up by hand: masses pull towards a target.

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/base/paths.h>
 #include <lope/base/terminal.h>

@@ -1,4 +1,6 @@
 // In place of render_command.cpp where the renderer is left out.
+#include <lope/base/errors.h>
+
 #include "commands.h"
 
 namespace lope::program {

@@ -1,4 +1,5 @@
 #include <lope/base/cpu.h>
+#include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/scene/suggest.h>
 

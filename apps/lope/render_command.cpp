@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <lope/base/errors.h>
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
 #include <lope/io/png.h>

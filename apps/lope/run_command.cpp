@@ -11,7 +11,7 @@
 #include "progress.h"
 #include "stop_signals.h"
 #include <fmt/chrono.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace lope::program {
 namespace {

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/calibration.h>
 #include <papers/coarse_scenes.h>

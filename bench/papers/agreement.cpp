@@ -1,6 +1,6 @@
 // Do two methods find the same minimiser? Every step problem of the recorded run of a twisted and released
 // bar, solved by `newton` and `newton-pcg` to the default accuracy (comparison.h).
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/bodies.h>
 #include <papers/comparison.h>

@@ -1,5 +1,6 @@
 // Does `auto` choose well? Whole runs of the large twist–stretch–squash script on generated shapes by `auto` and by other
 // methods, compared by processor time and by counts. Every method goes its own way, all to the default accuracy.
+#include <lope/base/errors.h>
 #include <lope/geometry/lattice.h>
 #include <lope/io/file.h>
 #include <lope/io/mesh_io.h>
@@ -10,7 +11,7 @@
 #include <ctime>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/example_meshes.h>
 #include <papers/scene_runs.h>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/scene_runs.h>
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/calibration.h>
 
 namespace lope::bench {
@@ -72,8 +72,8 @@ class CommonEstimate {
     if (objective.begin_iteration()) objective.move_to(x);
     objective.gradient(gradient_);
     jacobi_.update(objective.hessian(optimize::HessianKind::Projected));
-    return optimize::estimate_displacement(objective.hessian(optimize::HessianKind::Raw), jacobi_, cg_,
-                                           gradient_, error_, 100000);
+    return optimize::estimate_displacement(objective.space(), objective.hessian(optimize::HessianKind::Raw),
+                                           jacobi_, cg_, gradient_, error_, 100000);
   }
 
  private:
@@ -85,7 +85,7 @@ class CommonEstimate {
 double distance(const std::vector<double>& a, const std::vector<double>& b, int block_size) {
   std::vector<double> difference(a.size());
   linalg::add_scaled(a, -1, b, difference);
-  return linalg::max_block_norm(difference, block_size);
+  return linalg::local_space().max_block_norm(difference, block_size);
 }
 
 // How much of what is allowed the way from x to the exact solution takes, in the body where that is most. Bodies of one island

@@ -15,7 +15,7 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 
 namespace lope::bench {
@@ -185,7 +185,7 @@ class ClothBench {
       problem.objective.move_to(problem.start);
       problem.objective.begin_iteration();
       problem.objective.gradient(g);
-      options.stopping.tolerance = 0.01 * linalg::norm(g);
+      options.stopping.tolerance = 0.01 * linalg::local_space().norm(g);
       const auto summary = NonlinearMultigrid(choice).minimize(problem.objective, problem.start, options);
       const double each = summary.timings.total / std::max(1, summary.models);
       options_.print(fmt::format("{:>9} {:>7} {:>14} {:>12.3f} {:>14.2f}{}", vertices, levels, summary.models, each,

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/process.h>
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
@@ -8,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <papers/comparison.h>
 

@@ -2,6 +2,7 @@
 // solves per step, for gast15, the default method and, where obstacles are penalties, plain Newton, whose
 // runs end at their first failure. And Fig. 10: constraints against collisions as a post-process, which
 // solves without the ground and then moves what is below it to its surface. --only: scenes; --methods.
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/render/plot.h>
 
@@ -9,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/scene_runs.h>
 

@@ -2,7 +2,7 @@
 // compressive pulse. At one step per 24 Hz frame plain Newton fails, gast15 does not; then the smallest number of steps
 // per frame at which plain Newton converges throughout. A run ends at its first step that is not solved within 100
 // iterations.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <papers/benchmarks.h>
 #include <papers/scene_runs.h>

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/decomposition.h>
 
 namespace lope::bench {
@@ -72,7 +72,7 @@ class Test {
     objective_.move_to(x);
     value = objective_.value();
     objective_.gradient(gradient);
-    gradient_norm = linalg::norm(gradient);
+    gradient_norm = linalg::local_space().norm(gradient);
   }
 
   bool done(double movement) {
@@ -86,8 +86,8 @@ class Test {
     next_estimate_ = recorder.iterations() + std::max(1, recorder.iterations() / 4);
     jacobi_.update(objective_.hessian(optimize::HessianKind::Projected));
     const auto estimate =
-        optimize::estimate_displacement(objective_.hessian(optimize::HessianKind::Raw), jacobi_, cg_,
-                                        gradient, error_, options_.max_linear_iterations);
+        optimize::estimate_displacement(objective_.space(), objective_.hessian(optimize::HessianKind::Raw),
+                                        jacobi_, cg_, gradient, error_, options_.max_linear_iterations);
     recorder.count_solve(estimate.iterations);
     if (!estimate.trustworthy) return false;
     measure = estimate.largest;
@@ -144,10 +144,10 @@ class Decomposition final : public optimize::Minimizer {
         sweep_ == Sweep::Jacobi ? jacobi(test.gradient, direction) : gauss_seidel(test.gradient, direction);
         test.recorder.count_solve(0);
       }
-      if (test.ends(x, test.done(linalg::max_block_norm(direction, objective.block_size())), summary))
+      if (test.ends(x, test.done(linalg::local_space().max_block_norm(direction, objective.block_size())), summary))
         return summary;
       const ScopedTimer timer(test.recorder.timings().evaluate);
-      const optimize::LineSearchStart from{x, direction, test.value, linalg::dot(test.gradient, direction)};
+      const optimize::LineSearchStart from{x, direction, test.value, linalg::local_space().dot(test.gradient, direction)};
       if (!(from.slope < 0))
         return test.recorder.finish(Outcome::LineSearchStalled, "the sweep is not a direction of descent");
       const auto found = line_search_.backtrack(objective, from, {}, trial);
@@ -158,7 +158,7 @@ class Decomposition final : public optimize::Minimizer {
       linalg::copy(trial, x);
       test.value = found.value;
       objective.gradient(test.gradient);
-      test.gradient_norm = linalg::norm(test.gradient);
+      test.gradient_norm = linalg::local_space().norm(test.gradient);
     }
   }
 

@@ -2,6 +2,7 @@
 // tables of timings are in a supplement that is not public; the columns here are ours. All methods solve the
 // step problems of one recorded trajectory per case, each in a process of its own, to the same displacement
 // accuracy (comparison.h).
+#include <lope/base/errors.h>
 #include <lope/geometry/topology.h>
 #include <lope/io/file.h>
 #include <lope/linalg/space.h>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
 #include <lope/io/mesh_io.h>
@@ -6,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/example_meshes.h>
 
 namespace lope::bench {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::bench {
 namespace {

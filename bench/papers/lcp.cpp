@@ -1,5 +1,6 @@
 // The tables and figures of LCP: pressure with separating walls, many solvers, one stopping rule (largest
 // residual of a row ≤ 10⁻⁶ m/s, absolute).
+#include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/geometry/bricks.h>
 #include <lope/geometry/level_set/analytic.h>
@@ -14,7 +15,7 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/lcp_contenders.h>
 #include <papers/lcp_rivals.h>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/paths.h>
 #include <lope/base/process.h>
 #include <lope/io/file.h>
@@ -7,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/lcp_rivals.h>
 
 namespace lope::bench {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <lope/base/parallel.h>
 #include <lope/optimize/methods.h>

@@ -1,7 +1,7 @@
 // The two scenes for which the DOT program's own figures are known (docs/benchmarks/reference.md): LTSS (large twist,
 // stretch, squash) and a slow twist, h = 25 ms, stopped by DOT's characteristic norm at 10⁻⁵ and started at x̂, as that
 // program does.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <lope/base/memory.h>
 #include <papers/benchmarks.h>

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include <Eigen/Geometry>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <lope/base/parallel.h>
 #include <lope/base/random.h>

@@ -4,7 +4,7 @@
 #include <lope/optimize/lbfgs.h>
 #include <lope/optimize/newton.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/scene_runs.h>
 

@@ -15,7 +15,7 @@
 #include <limits>
 
 #include <Eigen/Eigenvalues>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/benchmarks.h>
 #include <papers/scene_runs.h>
 

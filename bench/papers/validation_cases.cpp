@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include <Eigen/LU>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <papers/bodies.h>
 #include <papers/validation.h>
 

@@ -1,8 +1,9 @@
 // Order of the discretisation: a cantilever under refinement, the time schemes under smaller steps.
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <lope/base/errors.h>
 #include <lope/render/plot.h>
 #include <lope/step/simulation.h>
 #include <papers/benchmarks.h>

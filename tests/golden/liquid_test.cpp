@@ -8,6 +8,7 @@
 #include <random>
 
 #include "stopped_run.h"
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <support/kinds.h>
 

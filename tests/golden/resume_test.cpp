@@ -11,7 +11,7 @@
 #include <random>
 
 #include "stopped_run.h"
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <support/kinds.h>

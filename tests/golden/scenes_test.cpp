@@ -15,7 +15,7 @@
 #include <set>
 
 #include "hash.h"
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace lope::golden {

@@ -7,6 +7,7 @@
 // yield strain.
 #pragma once
 
+#include <lope/base/errors.h>
 #include <lope/geometry/drawable.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/nodal_matter.h>
@@ -106,7 +107,8 @@ class ChainObjective final : public matter::StepObjective {
     }
   }
   // k (nnᵀ + (1 − l/|d|)(I − nnᵀ)) between neighbours; projected: without the negative part, of links under pressure.
-  void add_hessian(optimize::HessianKind kind, double* blocks) const override {
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const override {
+    double* blocks = H.blocks();
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       const Vec3 d = link(i), n = d.normalized();
       double across = 1 - lengths[i] / d.norm();
@@ -125,7 +127,7 @@ class ChainObjective final : public matter::StepObjective {
   }
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override {
     hessian_->set_zero();
-    add_hessian(kind, hessian_->values().data());
+    add_hessian(kind, *hessian_);
     hessian_->make_identity(setup_.fixed, matter::largest_diagonal(*hessian_));
     return *hessian_;
   }

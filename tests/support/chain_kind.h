@@ -8,6 +8,7 @@
 #include <lope/scene/rules.h>
 #include <lope/scene/vocabulary.h>
 
+#include <fmt/core.h>
 #include <support/chain.h>
 
 namespace lope::chain {

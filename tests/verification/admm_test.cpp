@@ -1,12 +1,12 @@
 // ADMM-PD: its pieces fit together, easy steps converge to the same minimiser, and what it does not reach it
 // does not claim.
 #include <lope/base/random.h>
-#include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
 #include <lope/matter/step_objective.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/split_objective.h>
 
+#include <support/vectors.h>
 #include <verification/models.h>
 
 namespace lope::verification {

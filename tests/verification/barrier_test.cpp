@@ -32,7 +32,7 @@ matter::SolidBody at(geometry::Mesh mesh, const Vec3& place, const Vec3& velocit
 std::size_t crossings(const step::Simulation& simulation) {
   const step::Model& model = simulation.model();
   std::vector<matter::SelfContactBody> bodies;
-  std::vector<matter::SurfaceObstacle> obstacles;
+  std::vector<const geometry::Mesh*> obstacles;
   std::vector<Vec3> points;
   int dimension = 3;
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
@@ -44,7 +44,7 @@ std::size_t crossings(const step::Simulation& simulation) {
   }
   for (const step::Obstacle& o : model.obstacles) {
     if (!o.surface) continue;
-    obstacles.push_back({o.surface.get(), 0});
+    obstacles.push_back(o.surface.get());
     const geometry::RigidPose pose = o.pose(simulation.state().time);
     for (const Vec3& v : o.surface->vertices) points.push_back(pose.place(v));
   }

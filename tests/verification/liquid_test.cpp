@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <support/kinds.h>
 

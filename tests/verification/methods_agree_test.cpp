@@ -2,8 +2,8 @@
 // is recomputed independently.
 #include <verification/models.h>
 
-#include <lope/linalg/space.h>
 #include <lope/optimize/methods.h>
+#include <support/vectors.h>
 
 namespace lope::verification {
 namespace {

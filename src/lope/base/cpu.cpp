@@ -1,9 +1,12 @@
 #include <lope/base/cpu.h>
+#include <lope/base/errors.h>
 #include <lope/base/log.h>
 
 #include <cassert>
 #include <cstdlib>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace lope {
 namespace {

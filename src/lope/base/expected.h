@@ -1,10 +1,8 @@
-// How a function of Lope fails: it returns Expected<T>, a value or an Error that a user can act upon.
+// How a function of Lope fails: it returns Expected<T>, a value or an Error that a user can act upon (errors.h makes them).
 #pragma once
 
 #include <string>
-#include <utility>
 
-#include <fmt/format.h>
 #include <tl/expected.hpp>
 
 namespace lope {
@@ -23,17 +21,6 @@ struct Error {
 
 template <class T>
 using Expected = tl::expected<T, Error>;
-
-// An input error from a format string: `return input_error("{}:{}: bad vertex", file, line);`
-template <class... Args>
-tl::unexpected<Error> input_error(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...), Trouble::Input});
-}
-
-template <class... Args>
-tl::unexpected<Error> environment_error(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...), Trouble::Environment});
-}
 
 // Hands an error upwards: `if (!result) return forward_error(result);`
 template <class T>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/file_lock.h>
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/process.h>
 
 #include <cerrno>

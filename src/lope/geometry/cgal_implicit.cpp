@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/cgal_mesh_3.h>
 
 #include <exception>

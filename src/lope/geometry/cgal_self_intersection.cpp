@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/delaunay_meshing.h>
 
 #include <algorithm>

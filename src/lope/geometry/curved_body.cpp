@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/curved_body.h>
 #include <lope/geometry/shape_checks.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <Eigen/Geometry>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::geometry {
 

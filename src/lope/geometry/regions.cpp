@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/regions.h>
 #include <lope/geometry/topology.h>
 
@@ -6,6 +7,8 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace lope::geometry {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <Eigen/Geometry>
+#include <fmt/format.h>
 
 namespace lope::geometry {
 

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/curved_body.h>
 #include <lope/geometry/delaunay_meshing.h>
 #include <lope/geometry/lattice.h>
@@ -12,6 +13,8 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace lope::geometry {
 

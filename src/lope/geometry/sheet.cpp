@@ -1,11 +1,10 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/sheet.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace lope::geometry {
 namespace {

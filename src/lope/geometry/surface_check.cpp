@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/delaunay_meshing.h>
 #include <lope/geometry/surface_check.h>
 #include <lope/geometry/topology.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::geometry {
 

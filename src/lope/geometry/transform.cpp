@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/transform.h>
 
 #include <cassert>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/checkpoint.h>
 #include <lope/io/file.h>
 #include <lope/io/print.h>
@@ -5,6 +6,7 @@
 
 #include <mutex>
 
+#include <fmt/core.h>
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
 #include <zlib.h>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/drawable_frame.h>
 
 #include <algorithm>

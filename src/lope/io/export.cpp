@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/volume_file.h>
 #include <lope/geometry/surface_check.h>
 #include <lope/io/export.h>
@@ -6,8 +7,6 @@
 
 #include <algorithm>
 #include <deque>
-
-#include <fmt/format.h>
 
 namespace lope::io {
 namespace {

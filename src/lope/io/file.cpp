@@ -1,4 +1,5 @@
 #include <lope/base/durable.h>
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 
 #include <cerrno>

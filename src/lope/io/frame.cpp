@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 #include <lope/io/frame.h>
 #include <lope/io/print.h>
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace lope::io {

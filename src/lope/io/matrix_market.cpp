@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/codec.h>
 #include <lope/io/file.h>
 #include <lope/io/matrix_market.h>
@@ -8,6 +9,8 @@
 #include <cctype>
 #include <limits>
 #include <string>
+
+#include <fmt/core.h>
 
 namespace lope::io {
 namespace {

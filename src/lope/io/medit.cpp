@@ -5,6 +5,8 @@
 
 #include <cctype>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

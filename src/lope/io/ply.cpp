@@ -3,6 +3,8 @@
 #include <lope/io/formats.h>
 #include <lope/io/print.h>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/run_frames.h>
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::io {
 namespace {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

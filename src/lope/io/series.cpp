@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 #include <lope/io/print.h>
 #include <lope/io/series.h>
@@ -8,6 +9,8 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
+
+#include <fmt/core.h>
 
 namespace lope::io {
 namespace {

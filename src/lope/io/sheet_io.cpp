@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 #include <lope/io/scanner.h>
 #include <lope/io/sheet_io.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::io {
 namespace {

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 namespace {
 

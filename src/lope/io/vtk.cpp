@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::io {
 
 bool VtkCells::add(int type, const std::vector<int>& corners) {

@@ -97,12 +97,12 @@ double largest_eigenvalue(const CsrMatrix& a, const std::vector<double>& diagona
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_unit(7, i) - 0.5;
   double estimate = 1;
   for (int step = 0; step < power_steps; ++step) {
-    const double size = norm(x);
+    const double size = local_space().norm(x);
     if (!(size > 0)) break;
     combine(0, x, 1 / size, x);
     multiply(a, x, y);
     parallel_for(x.size(), grain, [&](std::size_t i) { y[i] /= diagonal[i]; });
-    estimate = norm(y);
+    estimate = local_space().norm(y);
     x.swap(y);
   }
   return 1.1 * estimate;

@@ -128,7 +128,7 @@ class BlockMultigrid::LevelsOf final : public Levels {
   void cycle(int top, ConstVector f, Vector x) override {
     double scale = 1;
     if constexpr (std::is_same_v<T, float>) {
-      const double largest = max_block_norm(f, 1);
+      const double largest = local_space().max_block_norm(f, 1);
       if (largest > 0 && std::isfinite(largest)) scale = std::ldexp(1.0, -std::ilogb(largest));
     }
     Level& level = levels_[index(top)];

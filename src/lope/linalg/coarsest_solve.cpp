@@ -62,7 +62,7 @@ bool CoarsestSolve::update(const BlockMatrix& matrix, bool factorize) {
   matrix_ = &matrix;
   factorize_ = factorize;
   if (factorize_) return factor_.update(joined(matrix));
-  return all_finite(matrix.values()) && jacobi_.update(matrix);
+  return local_space().all_finite(matrix.values()) && jacobi_.update(matrix);
 }
 
 void CoarsestSolve::solve(ConstVector f, Vector x) {
@@ -70,7 +70,8 @@ void CoarsestSolve::solve(ConstVector f, Vector x) {
     factor_.apply(f, x);
     return;
   }
-  cg_.solve([this](ConstVector p, Vector ap) { matrix_->multiply(p, ap); }, jacobi_, f, x, half);
+  const auto product = [this](ConstVector p, Vector ap) { matrix_->multiply(p, ap); };
+  cg_.solve(local_space(), product, jacobi_, f, x, half);
 }
 
 }  // namespace lope::linalg

@@ -4,8 +4,8 @@
 
 namespace lope::linalg {
 
-CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, ConstVector b, Vector x,
-                                   const CgOptions& options) {
+CgSummary ConjugateGradient::solve(const Space& space, const LinearOperator& a, LinearInverse& m, ConstVector b,
+                                   Vector x, const CgOptions& options) {
   const std::size_t n = b.size();
   const bool flexible = !(m.is_linear() && m.is_symmetric());
   for (auto* work : {&r_, &z_, &p_, &ap_}) work->resize(n);
@@ -15,7 +15,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
   fill(x, 0);
   copy(b, r_);
   const auto small = [&] {
-    return options.max_norm_tolerance > 0 && max_block_norm(r_, 1) <= options.max_norm_tolerance;
+    return options.max_norm_tolerance > 0 && space.max_block_norm(r_, 1) <= options.max_norm_tolerance;
   };
   if (small()) {
     summary.converged = true;
@@ -23,7 +23,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
   }
   m.apply(r_, z_);
   copy(z_, p_);
-  double rz = dot(r_, z_);
+  double rz = space.dot(r_, z_);
   const double start = rz;
   if (!(start > 0)) {
     summary.converged = start == 0;
@@ -33,7 +33,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
   while (summary.iterations < options.max_iterations) {
     a(p_, ap_);
     ++summary.iterations;
-    const double curvature = dot(p_, ap_);
+    const double curvature = space.dot(p_, ap_);
     if (!(curvature > 0)) {
       summary.negative_curvature = true;
       if (options.follows_negative_curvature && curvature < 0) {
@@ -52,7 +52,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
       return summary;
     }
     m.apply(r_, z_);
-    const double next = dot(r_, z_);
+    const double next = space.dot(r_, z_);
     // Not positive only if M is not: one-sided weights of subdomains, say.
     summary.relative_residual = std::sqrt(std::abs(next) / start);
     const bool done =
@@ -64,7 +64,7 @@ CgSummary ConjugateGradient::solve(const LinearOperator& a, LinearInverse& m, Co
       return summary;
     }
     // Fletcher–Reeves for a fixed symmetric M; Polak–Ribière (flexible CG) otherwise.
-    const double beta = flexible ? (next - dot(z_, previous_r_)) / rz : next / rz;
+    const double beta = flexible ? (next - space.dot(z_, previous_r_)) / rz : next / rz;
     combine(1, z_, beta, p_);
     rz = next;
   }

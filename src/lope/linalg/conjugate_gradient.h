@@ -45,7 +45,8 @@ struct CgSummary {
 // Keeps its work vectors between solves.
 class ConjugateGradient {
  public:
-  CgSummary solve(const LinearOperator& a, LinearInverse& m, ConstVector b, Vector x,
+  // `space`: where b and x live.
+  CgSummary solve(const Space& space, const LinearOperator& a, LinearInverse& m, ConstVector b, Vector x,
                   const CgOptions& options);
 
  private:

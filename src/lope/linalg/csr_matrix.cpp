@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::linalg {
 namespace {

@@ -2,7 +2,7 @@
 // (Karypis & Kumar 1998). The same pattern always gives the same parts.
 #pragma once
 
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_pattern.h>
 
 #include <vector>
 

@@ -24,7 +24,8 @@ bool InexactInverse::update(const BlockMatrix& matrix) {
 }
 
 void InexactInverse::apply(ConstVector r, Vector z) {
-  cg_.solve([this](ConstVector p, Vector ap) { matrix_->multiply(p, ap); }, jacobi_, r, z, options_);
+  const auto product = [this](ConstVector p, Vector ap) { matrix_->multiply(p, ap); };
+  cg_.solve(local_space(), product, jacobi_, r, z, options_);
 }
 
 }  // namespace lope::linalg

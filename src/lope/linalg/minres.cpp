@@ -6,7 +6,7 @@ namespace lope::linalg {
 
 // Lanczos vectors v_j with z_j = M⁻¹v_j and γ_j² = z_jᵀv_j; Givens rotations (c, s) turn the tridiagonal matrix of the
 // recurrence into a triangular one; η is the size of the residual.
-MinresSummary Minres::solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+MinresSummary Minres::solve(const Space& space, const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
                             const CgOptions& options) {
   const std::size_t n = b.size();
   for (auto* work : {&v_, &previous_v_, &next_v_, &z_, &next_z_, &w_, &previous_w_, &next_w_}) work->assign(n, 0.0);
@@ -14,7 +14,7 @@ MinresSummary Minres::solve(const LinearOperator& a, Preconditioner& m, ConstVec
   fill(x, 0);
   copy(b, v_);
   m.apply(v_, z_);
-  double gamma = std::sqrt(std::max(dot(z_, v_), 0.0)), previous_gamma = 1;
+  double gamma = std::sqrt(std::max(space.dot(z_, v_), 0.0)), previous_gamma = 1;
   const double start = gamma;
   if (start == 0) {
     summary.converged = true;
@@ -26,11 +26,11 @@ MinresSummary Minres::solve(const LinearOperator& a, Preconditioner& m, ConstVec
     ++summary.iterations;
     combine(1 / gamma, z_, 0, z_);
     a(z_, next_v_);
-    const double delta = dot(next_v_, z_);
+    const double delta = space.dot(next_v_, z_);
     combine(-delta / gamma, v_, 1, next_v_);
     combine(-gamma / previous_gamma, previous_v_, 1, next_v_);
     m.apply(next_v_, next_z_);
-    const double next_gamma = std::sqrt(std::max(dot(next_z_, next_v_), 0.0));
+    const double next_gamma = std::sqrt(std::max(space.dot(next_z_, next_v_), 0.0));
 
     const double rotated = c * delta - previous_c * s * gamma;
     const double pivot = std::hypot(rotated, next_gamma);

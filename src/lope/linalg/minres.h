@@ -18,7 +18,9 @@ struct MinresSummary {
 // Keeps its work vectors between solves.
 class Minres {
  public:
-  MinresSummary solve(const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x, const CgOptions& options);
+  // `space`: where b and x live.
+  MinresSummary solve(const Space& space, const LinearOperator& a, Preconditioner& m, ConstVector b, Vector x,
+                      const CgOptions& options);
 
  private:
   std::vector<double> v_, previous_v_, next_v_, z_, next_z_, w_, previous_w_, next_w_;

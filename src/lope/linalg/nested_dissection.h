@@ -2,7 +2,7 @@
 // (Karypis & Kumar 1998), one connected part after another. The same pattern always gives the same order.
 #pragma once
 
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_pattern.h>
 
 #include <vector>
 

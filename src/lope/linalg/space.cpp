@@ -1,4 +1,3 @@
-#include <lope/base/parallel.h>
 #include <lope/linalg/space.h>
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 
 namespace lope::linalg {
 namespace {
-constexpr std::size_t grain = 8192;
+constexpr std::size_t vector_grain = 8192;
 
 // Four partial sums let the compiler overlap the additions; their order is fixed.
 double chunk_dot(const double* a, const double* b, std::size_t count) {
@@ -19,20 +18,35 @@ double chunk_dot(const double* a, const double* b, std::size_t count) {
   for (; i < count; ++i) sum[0] += a[i] * b[i];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
+
+class LocalSpace final : public Space {
+ public:
+  double sum(std::size_t size, std::size_t grain, const ChunkSum& partial) const override {
+    return parallel_sum(size, grain, partial);
+  }
+  double max(std::size_t size, std::size_t grain, const ChunkSum& partial) const override {
+    return parallel_max(size, grain, partial);
+  }
+};
 }  // namespace
 
-double dot(ConstVector a, ConstVector b) {
+const Space& local_space() {
+  static const LocalSpace space;
+  return space;
+}
+
+double Space::dot(ConstVector a, ConstVector b) const {
   assert(a.size() == b.size());
-  return parallel_sum(a.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return sum(a.size(), vector_grain, [&](std::size_t begin, std::size_t end) {
     return chunk_dot(a.data() + begin, b.data() + begin, end - begin);
   });
 }
 
-double norm(ConstVector a) { return std::sqrt(dot(a, a)); }
+double Space::norm(ConstVector a) const { return std::sqrt(dot(a, a)); }
 
-double max_block_norm(ConstVector a, int block_size) {
+double Space::max_block_norm(ConstVector a, int block_size) const {
   const auto b = static_cast<std::size_t>(block_size);
-  const double largest = parallel_max(a.size() / b, grain, [&](std::size_t begin, std::size_t end) {
+  const double largest = max(a.size() / b, vector_grain, [&](std::size_t begin, std::size_t end) {
     double result = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const double square = chunk_dot(a.data() + i * b, a.data() + i * b, b);
@@ -41,17 +55,25 @@ double max_block_norm(ConstVector a, int block_size) {
     }
     return result;
   });
-  return a.empty() ? 0 : std::sqrt(largest);
+  return std::sqrt(std::max(largest, 0.0));  // 0 of nothing; a NaN stays one
+}
+
+bool Space::all_finite(ConstVector x) const {
+  const double faults = max(x.size(), vector_grain, [&](std::size_t begin, std::size_t end) {
+    const ConstVector part = x.subspan(begin, end - begin);
+    return std::all_of(part.begin(), part.end(), [](double v) { return std::isfinite(v); }) ? 0.0 : 1.0;
+  });
+  return !(faults > 0);
 }
 
 void combine(double a, ConstVector x, double b, Vector y) {
-  parallel_chunks(y.size(), grain, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(y.size(), vector_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) y[i] = a * x[i] + b * y[i];
   });
 }
 
 void add_scaled(ConstVector x, double a, ConstVector y, Vector z) {
-  parallel_chunks(z.size(), grain, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(z.size(), vector_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) z[i] = x[i] + a * y[i];
   });
 }
@@ -59,9 +81,5 @@ void add_scaled(ConstVector x, double a, ConstVector y, Vector z) {
 void copy(ConstVector from, Vector to) { std::copy(from.begin(), from.end(), to.begin()); }
 
 void fill(Vector x, double value) { std::fill(x.begin(), x.end(), value); }
-
-bool all_finite(ConstVector x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-}
 
 }  // namespace lope::linalg

@@ -3,26 +3,21 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/dense_kernels.h>
 #include <lope/linalg/sparse_cholesky.h>
-#include <lope/linalg/sparse_cholesky_symbolic.h>
+#include <lope/linalg/sparse_cholesky_plan.h>
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <vector>
 
 namespace lope::linalg {
 namespace {
 
-using Offset = std::ptrdiff_t;
-
 // Columns of a panel that are factorised together; a multiple of every sliver.
 constexpr int column_block = 96;
 // Slivers in a side of the tiles that parallel loops inside a front work on.
 constexpr int tile_slivers = 8;
-// Subtrees have at most this part of the work.
-constexpr double subtree_part = 1.0 / 32;
 // Numbers that are worth a task of their own in memory-bound loops.
 constexpr Offset memory_grain = 32768;
 // Rows that are worth one when a vector is reordered.
@@ -48,50 +43,6 @@ class Memory {
   };
   std::unique_ptr<T, Delete> data_;
   Offset size_ = 0;
-};
-
-// A front in numbers of T: where its parts are.
-struct Front {
-  int w = 0;
-  int m = 0;
-  Offset panel = 0;   // in the factor
-  Offset vector = 0;  // in the update vectors of a solve
-  Offset update = 0;  // in the kept update matrices, or in a worker's stack
-  bool kept = false;
-};
-
-// The supernodes [first, last] of a subtree, or of a subtree that runs as a task.
-struct Subtree {
-  int first;
-  int last;
-  double work;
-};
-
-// Positions on two stacks that grow towards each other.
-class TwoStacks {
- public:
-  // Places `size` numbers on the stack `end` (0 or 1) for front s.
-  void push(int s, int end, Offset size) {
-    placed_.push_back({s, end, end == 0 ? top_[0] : top_[1] + size});
-    top_[end] += size;
-    peak_ = std::max(peak_, top_[0] + top_[1]);
-  }
-  void pop(int end, Offset size) { top_[end] -= size; }
-  Offset peak() const { return peak_; }
-  // Once all is placed: the positions in an array of peak() numbers that starts at `base`.
-  void assign(std::vector<Front>& fronts, Offset base) const {
-    for (const Placed& p : placed_) fronts[p.front].update = base + (p.end == 0 ? p.at : peak_ - p.at);
-  }
-
- private:
-  struct Placed {
-    int front;
-    int end;
-    Offset at;
-  };
-  std::vector<Placed> placed_;
-  Offset top_[2] = {0, 0};
-  Offset peak_ = 0;
 };
 
 }  // namespace
@@ -124,134 +75,46 @@ struct SparseCholesky<T>::Implementation {
       }
     }
     unknowns = Offset(pattern.rows()) * block_size;
-    size_fronts();
-    cut_tree();
-    place_updates();
+    plan = plan_fronts(symbolic, block_size, layout);
     // Systems that promise more memory than they have end a program that takes it: ask before.
     if (const double free = available_memory(); free > 0 && bytes() > free) throw std::bad_alloc();
-    factor.resize(factor_size);
+    factor.resize(plan.factor_size);
     inverse.resize(unknowns);
-    vectors.resize(vectors_size);
+    vectors.resize(plan.vectors_size);
     solution.resize(unknowns);
-    kept_updates.resize(kept_size);
+    kept_updates.resize(plan.kept_size);
     pattern_id = matrix.pattern().id();
   }
 
-  void size_fronts() {
-    fronts.assign(symbolic.supernodes(), {});
-    factor_size = vectors_size = 0;
-    largest_w = largest_n = 0;
-    flops = 0;
-    for (int s = 0; s < symbolic.supernodes(); ++s) {
-      Front& front = fronts[s];
-      front.w = symbolic.columns(s) * block_size;
-      front.m = static_cast<int>(symbolic.rows(s).size()) * block_size;
-      front.panel = factor_size;
-      front.vector = vectors_size;
-      factor_size += layout.diagonal_size(front.w) + layout.below_size(front.w, front.m);
-      factor_size = (factor_size + line - 1) / line * line;
-      vectors_size += layout.padded(front.m);
-      largest_w = std::max(largest_w, front.w);
-      largest_n = std::max(largest_n, front.w + front.m);
-      flops += front_flops(front.w, front.m);
-    }
-  }
-
-  void cut_tree() {
-    const int count = symbolic.supernodes();
-    std::vector<double> work(count, 0);
-    std::vector<int> first(count);
-    std::iota(first.begin(), first.end(), 0);
-    double total = 0;
-    for (int s = 0; s < count; ++s) {
-      const double own = front_flops(fronts[s].w, fronts[s].m) + 10.0 * fronts[s].m * fronts[s].m + 1000;
-      work[s] += own;
-      total += own;
-      if (!symbolic.children(s).empty()) first[s] = first[symbolic.children(s).front()];
-      if (symbolic.parent[s] >= 0) work[symbolic.parent[s]] += work[s];
-    }
-    subtrees.clear();
-    top.clear();
-    for (int s = 0; s < count; ++s) {
-      if (work[s] > subtree_part * total) {
-        top.push_back(s);
-      } else if (symbolic.parent[s] < 0 || work[symbolic.parent[s]] > subtree_part * total) {
-        subtrees.push_back({first[s], s, work[s]});
-      }
-    }
-    std::stable_sort(subtrees.begin(), subtrees.end(),
-                     [](const Subtree& a, const Subtree& b) { return a.work > b.work; });
-  }
-
-  void place_updates() {
-    const int count = symbolic.supernodes();
-    std::vector<int> parity(count, 0);
-    for (int s = count - 1; s >= 0; --s) {
-      if (symbolic.parent[s] >= 0) parity[s] = 1 - parity[symbolic.parent[s]];
-    }
-    kept_size = 0;
-    for (const Subtree& subtree : subtrees) {
-      Front& root = fronts[subtree.last];
-      root.kept = true;
-      root.update = kept_size;
-      kept_size += update_size(subtree.last);
-    }
-    for (const int s : top) fronts[s].kept = true;
-    // The children's update matrices leave when that of s is complete; `here` tells which of them are on the
-    // stacks.
-    const auto process = [&](TwoStacks& stacks, int s, const auto& here) {
-      if (here(s)) stacks.push(s, parity[s], update_size(s));
-      for (const int c : symbolic.children(s)) {
-        if (here(c)) stacks.pop(parity[c], update_size(c));
-      }
-    };
-    stack_size = 0;
-    for (const Subtree& subtree : subtrees) {
-      TwoStacks stacks;
-      for (int s = subtree.first; s <= subtree.last; ++s) {
-        process(stacks, s, [&](int node) { return node != subtree.last; });
-      }
-      stacks.assign(fronts, 0);
-      stack_size = std::max(stack_size, stacks.peak());
-    }
-    std::vector<bool> in_top(count, false);
-    for (const int s : top) in_top[s] = true;
-    TwoStacks stacks;
-    for (const int s : top) process(stacks, s, [&](int node) { return in_top[node]; });
-    stacks.assign(fronts, kept_size);
-    kept_size += stacks.peak();
-  }
-
-  Offset update_size(int s) const { return (layout.update_size(fronts[s].m) + line - 1) / line * line; }
-
   // Of the factor and the work space, but for what grows with the right-hand sides.
   double bytes() const {
-    const Offset stacks = stack_size * static_cast<Offset>(worker_count());
-    return static_cast<double>(factor_size + vectors_size + 2 * unknowns + kept_size + stacks) * sizeof(T);
+    const Offset stacks = plan.stack_size * static_cast<Offset>(worker_count());
+    const Offset numbers = plan.factor_size + plan.vectors_size + 2 * unknowns + plan.kept_size + stacks;
+    return static_cast<double>(numbers) * sizeof(T);
   }
 
   void prepare_workspaces() {
     if (workspaces.size() < worker_count()) workspaces.resize(worker_count());
     for (Workspace& workspace : workspaces) {
-      workspace.offset.resize(largest_n);
-      workspace.stride.resize(largest_n);
-      workspace.segments.reserve(largest_n);
-      workspace.below.resize(layout.padded(largest_n));
-      workspace.scratch.resize(Offset(largest_w) * backward_chains<T>);
-      workspace.stack.resize(stack_size);
+      workspace.offset.resize(plan.largest_n);
+      workspace.stride.resize(plan.largest_n);
+      workspace.segments.reserve(plan.largest_n);
+      workspace.below.resize(layout.padded(plan.largest_n));
+      workspace.scratch.resize(Offset(plan.largest_w) * backward_chains<T>);
+      workspace.stack.resize(plan.stack_size);
     }
   }
 
   // ---- numeric ----
 
   Panel<T> panel(int s) {
-    const Front& front = fronts[s];
+    const Front& front = plan.fronts[s];
     T* data = factor.data() + front.panel;
     return {data, data + layout.diagonal_size(front.w),
             inverse.data() + Offset(symbolic.first_column[s]) * block_size, front.w, front.m};
   }
   T* update_matrix(int s, Workspace& workspace) {
-    return (fronts[s].kept ? kept_updates.data() : workspace.stack.data()) + fronts[s].update;
+    return (plan.fronts[s].kept ? kept_updates.data() : workspace.stack.data()) + plan.fronts[s].update;
   }
 
   // body(begin, end) over [0, count), in parallel chunks for the fronts above the cut.
@@ -266,7 +129,7 @@ struct SparseCholesky<T>::Implementation {
 
   // Where the rows of front s are in its panel.
   void find_rows(int s, Workspace& workspace) {
-    const Front& front = fronts[s];
+    const Front& front = plan.fronts[s];
     const auto fill = [&](int rows, Offset* offset, Offset* stride, const auto& start) {
       for (int i = 0, row = 0; row < rows; ++i) {
         const Offset height = layout.height(rows, i), first = start(i);
@@ -284,7 +147,7 @@ struct SparseCholesky<T>::Implementation {
 
   void add_matrix(const BlockMatrix& matrix, int s, Workspace& workspace) {
     const int b = block_size;
-    T* target = factor.data() + fronts[s].panel;
+    T* target = factor.data() + plan.fronts[s].panel;
     for (const SymbolicCholesky::Entry& entry : symbolic.entries(s)) {
       const double* block = matrix.block(entry.slot);
       for (int i = 0; i < b; ++i) {
@@ -318,7 +181,7 @@ struct SparseCholesky<T>::Implementation {
       const int rows = run.length * block_size, child_row = run.child * block_size;
       const int parent_row = run.parent * block_size;
       for (int k = 0; k < rows;) {
-        const int row = parent_row + k, in_part = row < fronts[s].w ? row : row - fronts[s].w;
+        const int row = parent_row + k, in_part = row < plan.fronts[s].w ? row : row - plan.fronts[s].w;
         const auto left = static_cast<int>(layout.sliver - in_part % layout.sliver);
         const int length = std::min(rows - k, left);
         segments.push_back({child_row + k, length, workspace.offset[row], workspace.stride[row]});
@@ -328,16 +191,16 @@ struct SparseCholesky<T>::Implementation {
     const int columns = in_columns.back().child * block_size + in_columns.back().length * block_size;
     loop(parallel, columns, 24, [&](int begin, int end) {
       for_columns(in_columns, begin, end, [&](int first, int last, int parent) {
-        kernels.add_to_panel({update_matrix(child, workspace), fronts[child].m, first, last, parent},
+        kernels.add_to_panel({update_matrix(child, workspace), plan.fronts[child].m, first, last, parent},
                              segments.data(), static_cast<int>(segments.size()),
-                             factor.data() + fronts[s].panel);
+                             factor.data() + plan.fronts[s].panel);
       });
     });
   }
   void add_child_to_update(int s, int child, Workspace& workspace, bool parallel) {
     const auto below = symbolic.runs(child).subspan(symbolic.run_below[child] - symbolic.run_start[child]);
     if (below.empty()) return;
-    const int w = fronts[s].w, m = fronts[child].m;
+    const int w = plan.fronts[s].w, m = plan.fronts[child].m;
     auto& segments = workspace.segments;
     segments.clear();
     for (const SymbolicCholesky::Run& run : below) {
@@ -347,7 +210,7 @@ struct SparseCholesky<T>::Implementation {
     loop(parallel, m - start, 24, [&](int begin, int end) {
       for_columns(below, start + begin, start + end, [&](int first, int last, int parent) {
         kernels.add_to_update({update_matrix(child, workspace), m, first, last, parent - w}, segments.data(),
-                              static_cast<int>(segments.size()), update_matrix(s, workspace), fronts[s].m);
+                              static_cast<int>(segments.size()), update_matrix(s, workspace), plan.fronts[s].m);
       });
     });
   }
@@ -410,10 +273,10 @@ struct SparseCholesky<T>::Implementation {
   std::int64_t factorize(const BlockMatrix& matrix) {
     // Every subtree is tried, even after another one has failed, so that the answer does not depend on the
     // threads.
-    failures.assign(subtrees.size(), -1);
-    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
+    failures.assign(plan.subtrees.size(), -1);
+    parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
       int& failed = failures[task];
-      for (int s = subtrees[task].first; s <= subtrees[task].last && failed < 0; ++s) {
+      for (int s = plan.subtrees[task].first; s <= plan.subtrees[task].last && failed < 0; ++s) {
         failed = factor_front(matrix, s, workspaces[worker], false);
       }
     });
@@ -421,8 +284,8 @@ struct SparseCholesky<T>::Implementation {
     for (const int column : failures) {
       if (column >= 0 && (failed < 0 || column < failed)) failed = column;
     }
-    for (std::size_t k = 0; k < top.size() && failed < 0; ++k) {
-      failed = factor_front(matrix, top[k], workspaces[0], true);
+    for (std::size_t k = 0; k < plan.top.size() && failed < 0; ++k) {
+      failed = factor_front(matrix, plan.top[k], workspaces[0], true);
     }
     if (failed < 0) return -1;
     return std::int64_t(symbolic.order[failed / block_size]) * block_size + failed % block_size;
@@ -430,8 +293,8 @@ struct SparseCholesky<T>::Implementation {
 
   // ---- solves ----
 
-  // Right-hand side c of those that are solved together begins at c · unknowns in `solution`, at c · vectors_size in
-  // `vectors`.
+  // Right-hand side c of those that are solved together begins at c · unknowns in `solution`, at
+  // c · plan.vectors_size in `vectors`.
   T* columns_of(int s, int c) {
     return solution.data() + c * unknowns + Offset(symbolic.first_column[s]) * block_size;
   }
@@ -447,10 +310,10 @@ struct SparseCholesky<T>::Implementation {
   void forward(int s, int c, bool parallel) {
     const Panel<T> part = panel(s);
     T* x = columns_of(s, c);
-    T* y = vectors.data() + c * vectors_size + fronts[s].vector;
+    T* y = vectors.data() + c * plan.vectors_size + plan.fronts[s].vector;
     std::fill(y, y + layout.padded(part.m), T(0));
     for (const int child : symbolic.children(s)) {
-      const T* from = vectors.data() + c * vectors_size + fronts[child].vector;
+      const T* from = vectors.data() + c * plan.vectors_size + plan.fronts[child].vector;
       for (const SymbolicCholesky::Run& run : symbolic.runs(child)) {
         const int at = run.parent * block_size;
         T* to = at < part.w ? x + at : y + (at - part.w);
@@ -486,7 +349,7 @@ struct SparseCholesky<T>::Implementation {
   // r and z hold `count` right-hand sides: entry i of side c is number (i · count + c).
   void solve(ConstVector r, Vector z, int count) {
     sides = count;
-    vectors.resize(sides * vectors_size);
+    vectors.resize(sides * plan.vectors_size);
     solution.resize(sides * unknowns);
     prepare_workspaces();
     const int b = block_size;
@@ -501,16 +364,16 @@ struct SparseCholesky<T>::Implementation {
     const auto return_through = [&](const Subtree& subtree, std::size_t worker) {
       for (int s = subtree.last; s >= subtree.first; --s) backward(s, workspaces[worker], false);
     };
-    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
-      const Subtree& subtree = subtrees[task];
+    parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      const Subtree& subtree = plan.subtrees[task];
       for (int s = subtree.first; s <= subtree.last; ++s) forward(s, false);
       if (whole(subtree)) return_through(subtree, worker);
     });
-    if (top.empty()) return copy_solution(z);
-    for (const int s : top) forward(s, true);
-    for (auto s = top.rbegin(); s != top.rend(); ++s) backward(*s, workspaces[0], true);
-    parallel_tasks(subtrees.size(), [&](std::size_t task, std::size_t worker) {
-      if (!whole(subtrees[task])) return_through(subtrees[task], worker);
+    if (plan.top.empty()) return copy_solution(z);
+    for (const int s : plan.top) forward(s, true);
+    for (auto s = plan.top.rbegin(); s != plan.top.rend(); ++s) backward(*s, workspaces[0], true);
+    parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      if (!whole(plan.subtrees[task])) return_through(plan.subtrees[task], worker);
     });
     copy_solution(z);
   }
@@ -525,8 +388,6 @@ struct SparseCholesky<T>::Implementation {
     });
   }
 
-  static constexpr Offset line = 64 / sizeof(T);  // numbers in a cache line
-
   const DenseKernels<T>& kernels;
   FrontLayout<T> layout;
   std::shared_ptr<const BlockPattern> instead;  // if set: what is factorised in place of the matrix given
@@ -534,16 +395,12 @@ struct SparseCholesky<T>::Implementation {
   std::uint64_t pattern_id = 0;
   int block_size = 0;
   SymbolicCholesky symbolic;
-  std::vector<Front> fronts;
-  std::vector<Subtree> subtrees;  // largest first
-  std::vector<int> top;           // the supernodes above them, in postorder
+  FrontPlan plan;
   std::vector<int> failures;
   std::vector<Workspace> workspaces;
   Memory<T> factor, inverse, vectors, solution, kept_updates;
-  Offset unknowns = 0, factor_size = 0, vectors_size = 0, kept_size = 0, stack_size = 0;
+  Offset unknowns = 0;
   int sides = 1;  // right-hand sides of the solve at hand
-  int largest_w = 0, largest_n = 0;
-  double flops = 0;
   bool ready = false;
   std::int64_t failed_pivot = -1;
 };
@@ -604,11 +461,11 @@ std::int64_t SparseCholesky<T>::failed_pivot() const {
 }
 template <class T>
 double SparseCholesky<T>::factor_bytes() const {
-  return static_cast<double>(implementation_->factor_size) * sizeof(T);
+  return static_cast<double>(implementation_->plan.factor_size) * sizeof(T);
 }
 template <class T>
 double SparseCholesky<T>::factor_flops() const {
-  return implementation_->flops;
+  return implementation_->plan.flops;
 }
 
 template class SparseCholesky<double>;

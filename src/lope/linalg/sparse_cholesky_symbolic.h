@@ -7,7 +7,7 @@
 // since the columns are renumbered afterwards.
 #pragma once
 
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_pattern.h>
 
 #include <cstdint>
 #include <span>

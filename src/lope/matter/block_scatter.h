@@ -1,5 +1,6 @@
-// Scatters the d×d blocks of W elements into a block matrix, within the loops over batches of elements that are compiled once
-// per instruction set (solid/elastic_kernels_impl.h, cloth/membrane_kernels_impl.h).
+// Hands the d×d blocks of W elements over, within the loops over batches of elements that are compiled once per instruction set
+// (solid/elastic_kernels_impl.h, cloth/membrane_kernels_impl.h): adds them at their slots of what an assembler takes
+// (linalg/block_assembler.h). The loops know slots, and neither the pattern nor a matrix.
 #pragma once
 
 #include <lope/math/pack.h>

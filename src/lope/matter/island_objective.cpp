@@ -158,7 +158,9 @@ const linalg::BlockMatrix& IslandObjective::hessian(optimize::HessianKind kind) 
   if (!hessian_) hessian_.emplace(pattern_, dimension_);
   hessian_->set_zero();
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    bodies_[b]->add_hessian(kind, hessian_->block(first_slot_[b]));
+    const std::shared_ptr<const linalg::BlockPattern> pattern = bodies_[b]->pattern();
+    linalg::BlockPart own(*hessian_, *pattern, static_cast<int>(first_node_[b]), first_slot_[b]);
+    bodies_[b]->add_hessian(kind, own);
   }
   finish_hessian(kind, *hessian_);
   return *hessian_;

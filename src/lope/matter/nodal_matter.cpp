@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/drawable.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/rigid_fit.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::matter {
 namespace {
@@ -240,7 +242,7 @@ std::span<const double> NodalMatter::start_accelerations() {
 bool NodalMatter::hold_at(std::span<const double> x) {
   std::vector<double> moved(x.size());
   linalg::add_scaled(x, -1, from_->x, moved);
-  if (linalg::max_block_norm(moved, dimension()) > too_far * objective_->scales().length) return false;
+  if (objective_->space().max_block_norm(moved, dimension()) > too_far * objective_->scales().length) return false;
   terms_.target.assign(x.begin(), x.end());
   apply_loads(x);
   begin_objective();

@@ -31,7 +31,7 @@ void NodalObjective<d>::begin_step(const StepSetup& setup) {
     if (!lagged_stiffness_) lagged_stiffness_.emplace(pattern_, d);
     lagged_stiffness_->set_zero();
     move_potential(setup.start);
-    add_potential_hessian(optimize::HessianKind::Projected, 1, lagged_stiffness_->values().data());
+    add_potential_hessian(optimize::HessianKind::Projected, 1, *lagged_stiffness_);
   }
 }
 
@@ -43,7 +43,7 @@ void NodalObjective<d>::move_to(std::span<const double> x) {
 
 template <int d>
 double NodalObjective<d>::inertia_energy() const {
-  return 0.5 * setup_.inertia * parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return 0.5 * setup_.inertia * space().sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
            double sum = 0;
            for (std::size_t i = begin; i < end; ++i) {
              if (setup_.fixed[i]) continue;
@@ -82,7 +82,7 @@ template <int d>
 double NodalObjective<d>::damping_energy() const {
   linalg::fill(force_, 0);
   add_damping_force(point_, force_);
-  return 0.5 * linalg::dot(force_, offset_);
+  return 0.5 * space().dot(force_, offset_);
 }
 
 template <int d>
@@ -94,7 +94,7 @@ double NodalObjective<d>::value(double /*give_up_above*/) {
 template <int d>
 double NodalObjective<d>::outside_work() const {
   if (setup_.force.empty()) return 0;
-  return parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return space().sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t k = i * d; k < (i + 1) * d && !setup_.fixed[i]; ++k)
@@ -109,7 +109,7 @@ double NodalObjective<d>::outside_work() const {
 template <int d>
 double NodalObjective<d>::value_noise() {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const double force_square = parallel_sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
+  const double force_square = space().sum(masses_.size(), grain, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       if (setup_.fixed[i]) continue;
@@ -119,8 +119,8 @@ double NodalObjective<d>::value_noise() {
     }
     return sum;
   });
-  const double reach = linalg::max_block_norm(point_, d);
-  const double outside = setup_.force.empty() ? 0 : linalg::norm(setup_.force);
+  const double reach = space().max_block_norm(point_, d);
+  const double outside = setup_.force.empty() ? 0 : space().norm(setup_.force);
   return 4 * epsilon *
              (inertia_energy() + potential_magnitude() + reach * (std::sqrt(force_square) + outside)) +
          potential_noise(epsilon * reach) + 4 * epsilon * damping_magnitude();
@@ -169,8 +169,9 @@ void NodalObjective<d>::quadratic_gradient_at(std::span<const double> x, std::sp
 }
 
 template <int d>
-void NodalObjective<d>::add_hessian(optimize::HessianKind kind, double* blocks) const {
-  add_potential_hessian(kind, 1, blocks);
+void NodalObjective<d>::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const {
+  add_potential_hessian(kind, 1, H);
+  double* blocks = H.blocks();
   if (stiffness_damping_ > 0) {
     const auto lagged = lagged_stiffness_->values();
     const double scale = setup_.damping * stiffness_damping_;
@@ -199,7 +200,7 @@ void NodalObjective<d>::add_hessian_diagonal(optimize::HessianKind kind, double*
 template <int d>
 void NodalObjective<d>::add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const {
   linalg::BlockMatrix whole(pattern_, d);
-  add_potential_hessian(kind, scale, whole.values().data());
+  add_potential_hessian(kind, scale, whole);
   add_diagonal(whole, blocks);
 }
 
@@ -207,7 +208,7 @@ template <int d>
 const linalg::BlockMatrix& NodalObjective<d>::hessian(optimize::HessianKind kind) {
   if (!hessian_) hessian_.emplace(pattern_, d);
   hessian_->set_zero();
-  add_hessian(kind, hessian_->values().data());
+  add_hessian(kind, *hessian_);
   hessian_->make_identity(setup_.fixed, largest_diagonal(*hessian_));
   return *hessian_;
 }
@@ -279,7 +280,7 @@ void add_diagonal(const linalg::BlockMatrix& matrix, double* blocks) {
 
 void StepObjective::add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const {
   linalg::BlockMatrix whole(pattern(), dimension());
-  add_hessian(kind, whole.values().data());
+  add_hessian(kind, whole);
   add_diagonal(whole, blocks);
 }
 

@@ -29,7 +29,7 @@ class NodalObjective : public StepObjective {
   double value_noise() override;
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
-  void add_hessian(optimize::HessianKind kind, double* blocks) const override;
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const override;
   void add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;
@@ -54,7 +54,7 @@ class NodalObjective : public StepObjective {
   // The potential at the point that was given last; it stays where it is until the next one.
   virtual void move_potential(std::span<const double> x) = 0;
   virtual void add_potential_gradient(std::span<double> g) const = 0;
-  virtual void add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const = 0;
+  virtual void add_potential_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const = 0;
   // Its diagonal blocks alone, one after another. By default they are taken out of the whole.
   virtual void add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const;
   virtual void add_potential_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
@@ -64,7 +64,7 @@ class NodalObjective : public StepObjective {
   // What positions that are rounded by `delta` do to Φ.
   virtual double potential_noise(double delta) const = 0;
   // L += scale · a scalar Laplacian for which L ⊗ I is a rough model of the Hessian of Φ (block size 1).
-  virtual void add_laplacian(double scale, linalg::BlockMatrix& L) const = 0;
+  virtual void add_laplacian(double scale, linalg::BlockAssembler& L) const = 0;
 
   std::span<const double> point() const { return point_; }
   // Of inertia, damping and forces from outside, at any x.

@@ -37,9 +37,9 @@ class StepObjective : public optimize::Objective {
   // The data behind the spans must live until the step is over.
   virtual void begin_step(const StepSetup& setup) = 0;
 
-  // Adds the Hessian at the current point, rows of fixed nodes included as if they were free, to blocks that
-  // lie in the order of pattern(): how several bodies fill one matrix.
-  virtual void add_hessian(optimize::HessianKind kind, double* blocks) const = 0;
+  // H += the Hessian at the current point, rows of fixed nodes included as if they were free. H has pattern(); it may be a
+  // part of a larger one: how several bodies fill one matrix.
+  virtual void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const = 0;
   // Its diagonal blocks alone, one after another. By default they are taken out of the whole.
   virtual void add_hessian_diagonal(optimize::HessianKind kind, double* blocks) const;
 

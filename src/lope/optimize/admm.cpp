@@ -72,7 +72,7 @@ class AdmmPd::Run {
     objective_.move_to(x_);
     value_ = objective_.value();
     objective_.gradient(my_.gradient_);
-    gradient_norm_ = linalg::norm(my_.gradient_);
+    gradient_norm_ = objective_.space().norm(my_.gradient_);
     if (std::isfinite(value_) && gradient_norm_ < best_gradient_norm_) {
       best_gradient_norm_ = gradient_norm_;
       linalg::copy(x_, my_.best_);
@@ -107,8 +107,8 @@ class AdmmPd::Run {
     next_estimate_ = 2 * recorder_.iterations();
     my_.jacobi_.update(objective_.hessian(HessianKind::Projected));
     const DisplacementEstimate e =
-        estimate_displacement(objective_.hessian(HessianKind::Raw), my_.jacobi_, my_.cg_, my_.gradient_,
-                              my_.right_, options_.max_linear_iterations);
+        estimate_displacement(objective_.space(), objective_.hessian(HessianKind::Raw), my_.jacobi_, my_.cg_,
+                              my_.gradient_, my_.right_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return false;
     linalg::combine(-1, my_.right_, 0, my_.right_);

@@ -74,7 +74,8 @@ std::vector<double> Automatic::Account::numbers() const {
 
 Automatic::Account Automatic::Account::from(std::span<const double> numbers) {
   Account account;
-  if (numbers.size() != account.numbers().size() || !linalg::all_finite(numbers)) return account;  // another method's
+  if (numbers.size() != account.numbers().size() || !linalg::local_space().all_finite(numbers))
+    return account;  // another method's
   account.choice = numbers[0] == static_cast<double>(Newton) ? Newton : Dot;
   account.changed = numbers[1] != 0;
   account.served = static_cast<int>(numbers[2]);

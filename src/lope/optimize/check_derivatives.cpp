@@ -20,10 +20,10 @@ std::vector<double> random_direction(const Objective& objective, std::uint64_t s
 }
 
 // ‖a − b‖ as a part of ‖b‖; 0 where both are.
-double relative_distance(std::span<const double> a, std::span<const double> b) {
+double relative_distance(const linalg::Space& space, std::span<const double> a, std::span<const double> b) {
   std::vector<double> difference(a.size());
   linalg::add_scaled(a, -1, b, difference);
-  const double size = linalg::norm(b), distance = linalg::norm(difference);
+  const double size = space.norm(b), distance = space.norm(difference);
   return distance == 0 ? 0 : distance / size;
 }
 
@@ -32,6 +32,7 @@ double relative_distance(std::span<const double> a, std::span<const double> b) {
 double DerivativeErrors::largest() const { return std::max({gradient, hessian, product}); }
 
 DerivativeErrors check_derivatives(Objective& objective, std::span<const double> x, const DerivativeCheck& how) {
+  const linalg::Space& space = objective.space();
   const std::size_t n = objective.size();
   const double t = how.step > 0 ? how.step : 1e-6 * objective.scales().length;
   std::vector<double> at(x.begin(), x.end()), trial(n), g(n), behind(n), ahead(n), hp(n), matrix_free(n);
@@ -49,14 +50,14 @@ DerivativeErrors check_derivatives(Objective& objective, std::span<const double>
     linalg::combine(-1 / (2 * t), behind, 1 / (2 * t), ahead);
     objective.move_to(at);
     objective.gradient(g);
-    const double slope = linalg::dot(g, p), size = linalg::norm(g) * linalg::norm(p);
+    const double slope = space.dot(g, p), size = space.norm(g) * space.norm(p);
     if (size > 0) errors.gradient = std::max(errors.gradient, std::abs(rise - slope) / size);
     for (const HessianKind kind : {HessianKind::Projected, HessianKind::Raw}) {
       objective.hessian(kind).multiply(p, hp);
       objective.hessian_times(kind, p, matrix_free);
-      errors.product = std::max(errors.product, relative_distance(matrix_free, hp));
+      errors.product = std::max(errors.product, relative_distance(space, matrix_free, hp));
     }
-    errors.hessian = std::max(errors.hessian, relative_distance(ahead, hp));
+    errors.hessian = std::max(errors.hessian, relative_distance(space, ahead, hp));
   }
   return errors;
 }

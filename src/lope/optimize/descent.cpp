@@ -92,7 +92,7 @@ void DescentRun::evaluate() {
 
 void DescentRun::evaluate_gradient() {
   objective_.gradient(work_.gradient);
-  gradient_norm_ = linalg::norm(work_.gradient);
+  gradient_norm_ = space().norm(work_.gradient);
 }
 
 bool DescentRun::gradient_test_holds() {
@@ -108,7 +108,7 @@ bool DescentRun::gradient_test_holds() {
 bool DescentRun::move() {
   const ScopedTimer timer(recorder_.timings().evaluate);
   const LineSearchResult found =
-      search({x_, work_.direction, value_, linalg::dot(work_.gradient, work_.direction)});
+      search({x_, work_.direction, value_, space().dot(work_.gradient, work_.direction)});
   if (!found.success) return move_by_gradient(found.evaluations);
   recorder_.count_step(found.step, found.evaluations);
   linalg::copy(work_.trial, x_);
@@ -120,7 +120,7 @@ bool DescentRun::move() {
 // Whether a step along the direction lowers the energy by no more than rounding may change it.
 bool DescentRun::promises_rounding_only() {
   objective_.move_to(x_);
-  return -linalg::dot(work_.gradient, work_.direction) <= rounding_slack * objective_.value_noise();
+  return -space().dot(work_.gradient, work_.direction) <= rounding_slack * objective_.value_noise();
 }
 
 // Near a minimum energies differ by their rounding errors while gradients still tell: where the direction promises no
@@ -176,7 +176,7 @@ bool DescentRun::last_step_is_confirmed() {
 double DescentRun::preconditioned_norm() {
   const ScopedTimer timer(recorder_.timings().solve);
   inverse_at_hand().apply(work_.gradient, work_.direction);
-  return std::sqrt(std::abs(linalg::dot(work_.gradient, work_.direction)));
+  return std::sqrt(std::abs(space().dot(work_.gradient, work_.direction)));
 }
 
 }  // namespace lope::optimize

@@ -51,6 +51,7 @@ class DescentRun {
   linalg::Vector gradient() { return work_.gradient; }
   linalg::Vector direction() { return work_.direction; }
   linalg::Vector trial() { return work_.trial; }
+  const linalg::Space& space() const { return objective_.space(); }
   LineSearch& line_search() { return work_.line_search; }
 
   Objective& objective_;

@@ -56,7 +56,7 @@ class Gast15::Run final : public DescentRun {
     linalg::combine(-1, gradient(), 0, my_.right_);
     const auto product = [&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); };
     const linalg::CgSummary solve = my_.cg_.solve(
-        product, preconditioner(), my_.right_, direction(),
+        space(), product, preconditioner(), my_.right_, direction(),
         {.relative_tolerance = linear_tolerance(), .max_iterations = options_.max_linear_iterations});
     recorder_.count_solve(solve.iterations);
     return !solve.negative_curvature;
@@ -65,7 +65,7 @@ class Gast15::Run final : public DescentRun {
   // A trustworthy estimate is a better direction, too.
   bool estimate(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().solve);
-    const DisplacementEstimate e = estimate_displacement(hessian, preconditioner(), my_.cg_, gradient(),
+    const DisplacementEstimate e = estimate_displacement(space(), hessian, preconditioner(), my_.cg_, gradient(),
                                                          my_.error_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy) return false;
@@ -77,9 +77,9 @@ class Gast15::Run final : public DescentRun {
   // √(bᵀM⁻¹b) √(xᵀHx) takes the place of the paper's ‖Δx‖‖∇E‖.
   void make_downhill() {
     preconditioner().apply(gradient(), my_.error_);
-    const double slope = linalg::dot(direction(), gradient());
-    const double steepest = linalg::dot(gradient(), my_.error_);
-    const double enough = my_.gast_.as_printed ? 1e-2 * linalg::norm(direction()) * gradient_norm_
+    const double slope = space().dot(direction(), gradient());
+    const double steepest = space().dot(gradient(), my_.error_);
+    const double enough = my_.gast_.as_printed ? 1e-2 * space().norm(direction()) * gradient_norm_
                                                : 1e-4 * std::sqrt(std::abs(slope) * steepest);
     if (slope > 0 && slope >= enough) {
       linalg::combine(-1, direction(), 0, direction());
@@ -89,7 +89,7 @@ class Gast15::Run final : public DescentRun {
   }
 
   void clamp_length() {
-    const double length = linalg::norm(direction());
+    const double length = space().norm(direction());
     if (length > my_.gast_.length_clamp) {
       linalg::combine(my_.gast_.length_clamp / length, direction(), 0, direction());
     }

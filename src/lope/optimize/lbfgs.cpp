@@ -108,8 +108,8 @@ class Lbfgs::Run final : public DescentRun {
       Pair& next = pair(last_);
       linalg::add_scaled(x_, -1, my_.previous_x_, next.s);
       linalg::add_scaled(gradient(), -1, my_.previous_gradient_, next.y);
-      next.ys = linalg::dot(next.y, next.s);
-      if (next.ys > least_curvature * linalg::norm(next.y) * linalg::norm(next.s)) {
+      next.ys = space().dot(next.y, next.s);
+      if (next.ys > least_curvature * space().norm(next.y) * space().norm(next.s)) {
         ++last_;
         first_ = std::max(first_, last_ - my_.lbfgs_.window);
       } else {
@@ -127,17 +127,17 @@ class Lbfgs::Run final : public DescentRun {
     std::vector<double> alpha(static_cast<std::size_t>(last_ - first_));
     for (int k = last_ - 1; k >= first_; --k) {
       double& a = alpha[static_cast<std::size_t>(k - first_)];
-      a = linalg::dot(pair(k).s, q) / pair(k).ys;
+      a = space().dot(pair(k).s, q) / pair(k).ys;
       linalg::combine(-a, pair(k).y, 1, q);
     }
     preconditioner().apply(q, direction());
     for (int k = first_; k < last_; ++k) {
-      const double b = linalg::dot(pair(k).y, direction()) / pair(k).ys;
+      const double b = space().dot(pair(k).y, direction()) / pair(k).ys;
       linalg::combine(alpha[static_cast<std::size_t>(k - first_)] - b, pair(k).s, 1, direction());
     }
     linalg::combine(-1, direction(), 0, direction());
     recorder_.count_solve(0);
-    const double slope = linalg::dot(gradient(), direction());
+    const double slope = space().dot(gradient(), direction());
     return slope < 0 && std::isfinite(slope);
   }
 
@@ -165,8 +165,9 @@ class Lbfgs::Run final : public DescentRun {
       hessian = &objective_.hessian(HessianKind::Raw);
     }
     const ScopedTimer timer(recorder_.timings().solve);
-    const DisplacementEstimate e = estimate_displacement(*hessian, nested ? my_.jacobi_ : preconditioner(), my_.cg_,
-                                                         gradient(), my_.vector_, options_.max_linear_iterations);
+    const DisplacementEstimate e =
+        estimate_displacement(space(), *hessian, nested ? my_.jacobi_ : preconditioner(), my_.cg_, gradient(),
+                              my_.vector_, options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return false;
     if (my_.lbfgs_.as_printed) return !e.saddle && passes(my_.vector_);
@@ -189,7 +190,7 @@ class Lbfgs::Run final : public DescentRun {
   double first_step(double slope) {
     if (newton_ || !my_.lbfgs_.quadratic_first_step) return 1;
     my_.model_->multiply(direction(), my_.vector_);
-    const double curvature = linalg::dot(direction(), my_.vector_);
+    const double curvature = space().dot(direction(), my_.vector_);
     return curvature > 0 ? std::max(least_first_step, -slope / curvature) : 1;
   }
 

@@ -47,7 +47,7 @@ double LineSearch::slope(Objective& objective, const LineSearchStart& start, dou
   linalg::copy(start.direction, tangent_);
   objective.project_direction(path_, tangent_);
   objective.gradient(gradient_);
-  return linalg::dot(gradient_, tangent_);
+  return objective.space().dot(gradient_, tangent_);
 }
 
 LineSearchResult LineSearch::backtrack(Objective& objective, const LineSearchStart& start,

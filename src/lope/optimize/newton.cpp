@@ -102,7 +102,7 @@ class ProjectedNewton::Run final : public DescentRun {
   Estimate estimate(const linalg::Operator& hessian, int limit) {
     const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
-        estimate_displacement(hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
+        estimate_displacement(space(), hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
     recorder_.count_solve(e.iterations);
     if (!direct() && e.iterations > 2 * my_.newton_.slow_iterations) drop_inverse();
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
@@ -194,7 +194,7 @@ class ProjectedNewton::Run final : public DescentRun {
   linalg::CgSummary conjugate_gradients(const linalg::LinearOperator& product, double tolerance, int limit) {
     const ScopedTimer timer(recorder_.timings().solve);
     const linalg::CgSummary summary =
-        my_.cg_.solve(product, inverse(), my_.right_, direction(),
+        my_.cg_.solve(space(), product, inverse(), my_.right_, direction(),
                       {.relative_tolerance = tolerance, .max_iterations = limit});
     recorder_.count_solve(summary.iterations);
     return summary;
@@ -231,7 +231,7 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
     objective.move_to(x);
     objective.begin_iteration();
     objective.gradient(gradient_);
-    const double value = objective.value(), gradient_norm = linalg::norm(gradient_);
+    const double value = objective.value(), gradient_norm = objective.space().norm(gradient_);
     if (!std::isfinite(gradient_norm) || !std::isfinite(value)) {
       return recorder.finish(Outcome::Failed, "the iterates left the range where the energy is finite");
     }
@@ -243,7 +243,7 @@ MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x
       jacobi_.update(hessian);
       const auto product = [&](linalg::ConstVector p, linalg::Vector hp) { hessian.multiply(p, hp); };
       const linalg::MinresSummary solve =
-          minres_.solve(product, jacobi_, gradient_, direction_,
+          minres_.solve(objective.space(), product, jacobi_, gradient_, direction_,
                         {.relative_tolerance = 1e-6,
                          .max_iterations = std::min(options.max_linear_iterations, minres_limit)});
       recorder.count_solve(solve.iterations);

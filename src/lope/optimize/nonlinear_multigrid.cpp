@@ -59,7 +59,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
     // What a coarse level has to say may be below the rounding errors of the energy.
     const double noise = objective_.value_noise();
     correct(plan_[next_]);
-    while (next_ + 1 < plan_.size() && !(-linalg::dot(gradient(), direction()) > noise)) correct(plan_[++next_]);
+    while (next_ + 1 < plan_.size() && !(-space().dot(gradient(), direction()) > noise)) correct(plan_[++next_]);
     if (!descends()) fall_back();
     return Verdict::Search;
   }
@@ -82,7 +82,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
       objective_.move_to(x_);
       fall_back();
       found = line_search().backtrack(
-          objective_, {from.x, direction(), from.value, linalg::dot(gradient(), direction())}, {}, trial());
+          objective_, {from.x, direction(), from.value, space().dot(gradient(), direction())}, {}, trial());
       next_ = plan_.size();
       return found;
     }
@@ -190,7 +190,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
   linalg::Preconditioner& inverse_at_hand() override { return grid_; }
 
   bool descends() {
-    const double slope = linalg::dot(gradient(), direction());
+    const double slope = space().dot(gradient(), direction());
     return slope < 0 && std::isfinite(slope);
   }
 
@@ -208,7 +208,8 @@ class NonlinearMultigrid::Run final : public DescentRun {
     }
     const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
-        estimate_displacement(*hessian, grid_, my_.cg_, gradient(), my_.error_, options_.max_linear_iterations);
+        estimate_displacement(space(), *hessian, grid_, my_.cg_, gradient(), my_.error_,
+                              options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
     linalg::combine(-1, my_.error_, 0, direction());

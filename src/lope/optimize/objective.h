@@ -42,6 +42,9 @@ class Objective {
   // Number of unknowns, always a multiple of the block size (the space dimension: 2 or 3).
   virtual std::size_t size() const = 0;
   virtual int block_size() const = 0;
+  // Where points, gradients and directions live. All else that is a single number (value, noise, largest step, scales,
+  // budget) is of the whole, wherever its parts are.
+  virtual const linalg::Space& space() const { return linalg::local_space(); }
   // Blocks that are not unknowns (scripted nodes): 1 where fixed. Their gradient is 0, their Hessian rows and
   // columns are a multiple of the identity's, so that a search direction never moves them.
   virtual std::span<const std::uint8_t> fixed_blocks() const = 0;

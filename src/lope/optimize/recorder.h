@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace lope::optimize {
 
 class Recorder {
@@ -62,9 +60,9 @@ class Recorder {
   };
   std::optional<End> must_end() const {
     if (options_.stop_requested && options_.stop_requested())
-      return End{Outcome::Interrupted, fmt::format("interrupted after {} iterations", summary_.iterations)};
+      return End{Outcome::Interrupted, "interrupted after " + std::to_string(summary_.iterations) + " iterations"};
     if (summary_.iterations >= options_.max_iterations)
-      return End{Outcome::IterationLimit, fmt::format("not converged after {} iterations", options_.max_iterations)};
+      return End{Outcome::IterationLimit, "not converged after " + std::to_string(options_.max_iterations) + " iterations"};
     return {};
   }
   MinimizerSummary finish(End end) { return finish(end.outcome, std::move(end.reason)); }

@@ -1,4 +1,3 @@
-#include <lope/base/parallel.h>
 #include <lope/optimize/stopping.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ double nodewise_norm(const Objective& objective, linalg::ConstVector g) {
   const auto& scale = objective.scales().per_block;
   const auto fixed = objective.fixed_blocks();
   const auto b = static_cast<std::size_t>(objective.block_size());
-  const double square = parallel_sum(scale.size(), 4096, [&](std::size_t begin, std::size_t end) {
+  const double square = objective.space().sum(scale.size(), 4096, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       if (fixed[i]) continue;
@@ -22,14 +21,17 @@ double nodewise_norm(const Objective& objective, linalg::ConstVector g) {
     }
     return sum;
   });
-  const auto free = std::count(fixed.begin(), fixed.end(), std::uint8_t{0});
-  return free == 0 ? 0 : std::sqrt(square / static_cast<double>(free));
+  const double free = objective.space().sum(fixed.size(), 4096, [&](std::size_t begin, std::size_t end) {
+    const auto part = fixed.subspan(begin, end - begin);
+    return static_cast<double>(std::count(part.begin(), part.end(), std::uint8_t{0}));
+  });
+  return free == 0 ? 0 : std::sqrt(square / free);
 }
 
 }  // namespace
 
 ErrorBudget Objective::budget(std::span<const double> d, double accuracy) const {
-  return {linalg::max_block_norm(d, block_size()),
+  return {space().max_block_norm(d, block_size()),
           accuracy > 0 ? accuracy : default_epsilon(StoppingTest::Displacement) * scales().length};
 }
 
@@ -86,7 +88,7 @@ double gradient_measure(StoppingTest test, const Objective& objective, linalg::C
   assert(test != StoppingTest::Displacement);
   if (test == StoppingTest::CharacteristicNodewise) return nodewise_norm(objective, gradient);
   const double scale = test == StoppingTest::CharacteristicGlobal ? objective.scales().global : 1.0;
-  return linalg::norm(gradient) / scale;
+  return objective.space().norm(gradient) / scale;
 }
 
 namespace {
@@ -98,14 +100,15 @@ namespace {
 // norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the largest |e_i| grew by less than 10% in it.
 class SettledIterate {
  public:
-  SettledIterate(int block_size, bool global) : block_size_(block_size), next_(global ? 4 : 16) {}
+  SettledIterate(const linalg::Space& space, int block_size, bool global)
+      : space_(&space), block_size_(block_size), next_(global ? 4 : 16) {}
 
   bool operator()(int iteration, linalg::ConstVector e, double decrease, double relative_residual) {
     energy_ += decrease;
     if (relative_residual <= 1e-8) return true;
     if (iteration != static_cast<int>(next_)) return false;
     next_ *= std::numbers::sqrt2;
-    const Checkpoint here = {energy_, linalg::max_block_norm(e, block_size_)}, half = before_[0];
+    const Checkpoint here = {energy_, space_->max_block_norm(e, block_size_)}, half = before_[0];
     const bool has_half = ++checkpoints_ > 2;
     before_[0] = before_[1];
     before_[1] = here;
@@ -117,6 +120,7 @@ class SettledIterate {
   struct Checkpoint {
     double energy = 0, largest = 0;
   };
+  const linalg::Space* space_;
   int block_size_;
   double next_;
   double energy_ = 0;
@@ -126,7 +130,7 @@ class SettledIterate {
 
 }  // namespace
 
-DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
+DisplacementEstimate estimate_displacement(const linalg::Space& space, const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations) {
@@ -134,13 +138,14 @@ DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
   linalg::CgOptions options{
       .relative_tolerance = 0.1, .max_iterations = max_iterations, .follows_negative_curvature = true, .monitor = {}};
   if (!preconditioner.is_near_inverse() || hessian.has_couplings()) {
-    options.monitor = [settled = SettledIterate(hessian.block_size(), preconditioner.is_global())](
+    options.monitor = [settled = SettledIterate(space, hessian.block_size(), preconditioner.is_global())](
                           int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
       return settled(iteration, e, decrease, residual);
     };
   }
-  const linalg::CgSummary solve = cg.solve(product, preconditioner, gradient, error, options);
-  return {solve.converged, solve.negative_curvature, linalg::max_block_norm(error, hessian.block_size()), solve.iterations};
+  const linalg::CgSummary solve = cg.solve(space, product, preconditioner, gradient, error, options);
+  return {solve.converged, solve.negative_curvature, space.max_block_norm(error, hessian.block_size()),
+          solve.iterations};
 }
 
 }  // namespace lope::optimize

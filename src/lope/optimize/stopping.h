@@ -34,8 +34,8 @@ struct DisplacementEstimate {
 // leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
 // preconditioned residual's. With a local one, whose residual says nothing about smooth errors, and with one that does not
 // see the couplings of H, whose residual is that of the stiff contacts and hides how bodies move as a whole, e must have settled
-// (see the source).
-DisplacementEstimate estimate_displacement(const linalg::Operator& hessian,
+// (see the source). `space`: the objective's.
+DisplacementEstimate estimate_displacement(const linalg::Space& space, const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
                                            linalg::Vector error, int max_iterations);

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/render/canvas.h>
 #include <lope/render/cell_plot.h>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/render/colour.h>
 
 #include <algorithm>

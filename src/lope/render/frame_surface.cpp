@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/render/frame_surface.h>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
+#include <lope/base/errors.h>
 #include <lope/render/movie.h>
 
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::render {
 namespace {

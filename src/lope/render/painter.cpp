@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/partition.h>
 #include <lope/render/annotate.h>
 #include <lope/render/cell_plot.h>
@@ -10,7 +11,7 @@
 #include <numbers>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::render {
 namespace {

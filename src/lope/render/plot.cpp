@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 #include <lope/render/plot.h>
 #include <lope/render/ticks.h>

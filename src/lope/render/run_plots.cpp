@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/render/plot.h>
 #include <lope/render/run_plots.h>
 #include <lope/render/ticks.h>
@@ -6,7 +7,7 @@
 #include <functional>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::render {
 namespace {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/json_lines.h>
 #include <lope/render/run_plots.h>
 #include <lope/render/statistics_plots.h>

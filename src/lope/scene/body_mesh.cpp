@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/log.h>
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
@@ -18,6 +19,7 @@
 #include <variant>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

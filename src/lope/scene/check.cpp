@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <limits>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 

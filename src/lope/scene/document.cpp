@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/scene/document.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/core.h>
 #include <toml++/toml.h>
 
 namespace lope::scene {

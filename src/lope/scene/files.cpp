@@ -5,6 +5,8 @@
 #include <array>
 #include <system_error>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 

@@ -53,11 +53,12 @@ void FrameWriter::choose_obstacles() {
   const step::Model& model = simulation_.model();
   const geometry::Bounds region = surroundings(model);
   for (std::size_t k = 0; k < model.obstacles.size(); ++k) {
-    if (scene_.obstacles[k].draw == ObstacleSettings::Draw::None) continue;
+    using Draw = ObstacleLook::Draw;
+    const Draw draw = scene_.obstacle_looks[k].draw;
+    if (draw == Draw::None) continue;
     if (scene_.floor_height && floor_height(scene_.resolved["obstacle"].items[k])) continue;
     const geometry::Bounds own = model.obstacles[k].shape->bounds();
-    const bool container = scene_.obstacles[k].draw == ObstacleSettings::Draw::Cut ||
-                           scene_.obstacles[k].draw == ObstacleSettings::Draw::Glass;
+    const bool container = draw == Draw::Cut || draw == Draw::Glass;
     obstacles_.push_back({k, container || (own.min.allFinite() && own.max.allFinite()),
                           obstacle_surface(model.obstacles[k], region)});
   }
@@ -74,14 +75,14 @@ io::Frame FrameWriter::topology() const {
     simulation_.matter(i).draw_once(wanted(), body);
     io::add_drawable(model.bodies[i]->name, body, true, frame);
   }
-  for (const DrawnObstacle& obstacle : obstacles_) {
-    const ObstacleSettings& settings = scene_.obstacles[obstacle.number];
+  for (const DrawnSurface& drawn : obstacles_) {
+    const ObstacleLook& look = scene_.obstacle_looks[drawn.obstacle];
     geometry::Drawable made;
     made.dimension = scene_.dimension;
-    made.surface.triangles = flat(obstacle.surface.triangles);
-    made.look = {settings.color, settings.draw == ObstacleSettings::Draw::Glass ? "glass" : "", true, obstacle.bounded,
-                 settings.draw == ObstacleSettings::Draw::Cut};
-    io::add_drawable(settings.name, made, true, frame);
+    made.surface.triangles = flat(drawn.mesh.triangles);
+    made.look = {look.color, look.draw == ObstacleLook::Draw::Glass ? "glass" : "", true, drawn.bounded,
+                 look.draw == ObstacleLook::Draw::Cut};
+    io::add_drawable(model.obstacles[drawn.obstacle].name, made, true, frame);
   }
   return frame;
 }
@@ -97,10 +98,11 @@ io::Frame FrameWriter::snapshot(std::int64_t number) const {
     simulation_.matter(i).draw(*state.bodies[i], state.time, wanted(), body);
     io::add_drawable(model.bodies[i]->name, body, false, frame);
   }
-  for (const DrawnObstacle& obstacle : obstacles_) {
+  for (const DrawnSurface& drawn : obstacles_) {
+    const step::Obstacle& obstacle = model.obstacles[drawn.obstacle];
     geometry::Drawable made;
-    made.surface.positions = placed(obstacle.surface, model.obstacles[obstacle.number].pose(frame.time));
-    io::add_drawable(scene_.obstacles[obstacle.number].name, made, false, frame);
+    made.surface.positions = placed(drawn.mesh, obstacle.pose(frame.time));
+    io::add_drawable(obstacle.name, made, false, frame);
   }
   return frame;
 }

@@ -21,18 +21,18 @@ class FrameWriter {
   io::Frame snapshot(std::int64_t number) const;
 
  private:
-  // The surface at time 0. Floors are not drawn: the picture's ground is there.
-  struct DrawnObstacle {
-    std::size_t number = 0;
+  // The surface of an obstacle at time 0. Floors are not drawn: the picture's ground is there.
+  struct DrawnSurface {
+    std::size_t obstacle = 0;  // in the model
     bool bounded = true;
-    geometry::Mesh surface;
+    geometry::Mesh mesh;
   };
   void choose_obstacles();
   matter::FieldFilter wanted() const;
 
   const Scene& scene_;
   step::Simulation& simulation_;
-  std::vector<DrawnObstacle> obstacles_;
+  std::vector<DrawnSurface> obstacles_;
 };
 
 }  // namespace lope::scene

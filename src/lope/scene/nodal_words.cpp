@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/scene/handle_motion.h>
 #include <lope/scene/nodal_words.h>
 
@@ -5,6 +6,7 @@
 #include <utility>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/level_set/grid.h>
@@ -12,6 +13,7 @@
 #include <limits>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

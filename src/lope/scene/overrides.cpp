@@ -1,10 +1,13 @@
 // --set path.to.key=value
+#include <lope/base/errors.h>
 #include <lope/scene/key_paths.h>
 #include <lope/scene/schema.h>
 #include <lope/scene/suggest.h>
 #include <lope/scene/validate.h>
 
 #include <charconv>
+
+#include <fmt/format.h>
 
 namespace lope::scene {
 namespace {

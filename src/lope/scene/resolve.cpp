@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/file.h>
 #include <lope/scene/files.h>
 #include <lope/scene/kind.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 
 Value vector_value(const Vec3& vector) {

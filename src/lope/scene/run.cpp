@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 
 namespace fs = std::filesystem;

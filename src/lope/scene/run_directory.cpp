@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/io/checkpoint.h>
 #include <lope/io/file.h>
 #include <lope/scene/files.h>

@@ -61,7 +61,7 @@ Scene read_scene(Value root, const std::string& source, int dimension) {
     }
   }
   if (const Value* obstacles = root.find("obstacle")) {
-    using Draw = ObstacleSettings::Draw;
+    using Draw = ObstacleLook::Draw;
     for (const Value& obstacle : obstacles->items) {
       const std::string& word = obstacle.text_at("draw");
       const Draw draw = word == "none"    ? Draw::None
@@ -70,7 +70,7 @@ Scene read_scene(Value root, const std::string& source, int dimension) {
                                           : Draw::Solid;
       const std::optional<Vec3> color =
           obstacle.has("color") ? std::optional(color_of(obstacle["color"])) : std::nullopt;
-      scene.obstacles.push_back({obstacle.text_at("name"), draw, color.value_or(Vec3::Zero())});
+      scene.obstacle_looks.push_back({draw, color.value_or(Vec3::Zero())});
       if (const auto height = floor_height(obstacle); height && !scene.floor_height) {
         scene.floor_height = height;
         scene.floor_color = color;

@@ -44,10 +44,9 @@ struct BodySettings {
   std::optional<Vec3> color;  // sRGB; in a loaded scene every body has one
 };
 
-// The same of an obstacle.
-struct ObstacleSettings {
+// How pictures show an obstacle of the Model.
+struct ObstacleLook {
   enum class Draw { Solid, Cut, Glass, None };
-  std::string name;
   Draw draw = Draw::Solid;
   Vec3 color = Vec3::Zero();  // sRGB
 };
@@ -61,7 +60,7 @@ struct Scene {
   double frame_rate = 0;  // frames per simulated second
   int threads = 0;        // 0: as many as there are cores
   std::vector<BodySettings> bodies;  // as in the Model
-  std::vector<ObstacleSettings> obstacles;
+  std::vector<ObstacleLook> obstacle_looks;
   bool refuse_overlap = false;         // vertices that start inside an obstacle are an error
   std::optional<double> floor_height;  // of a resting horizontal floor, which pictures draw as their ground
   std::optional<Vec3> floor_color;     // sRGB; none: the renderer's own

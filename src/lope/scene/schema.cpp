@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace lope::scene {
 
 using namespace key_words;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace lope::scene {

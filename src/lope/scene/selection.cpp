@@ -1,8 +1,11 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/regions.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/selection.h>
 
 #include <set>
+
+#include <fmt/format.h>
 
 namespace lope::scene {
 namespace {

@@ -1,8 +1,11 @@
 #include <lope/base/array_reader.h>
+#include <lope/base/errors.h>
 #include <lope/io/checkpoint.h>
 #include <lope/scene/state_file.h>
 
 #include <cmath>
+
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // All surfaces that barriers see, of one dimension.
 struct Surfaces {
   std::vector<matter::SelfContactBody> bodies;
-  std::vector<matter::SurfaceObstacle> obstacles;
+  std::vector<const geometry::Mesh*> obstacles;
   std::vector<Vec3> points;
   std::vector<std::string> names;
   std::vector<bool> with_itself, with_others, is_obstacle;
@@ -38,7 +38,7 @@ Surfaces gather(const step::Model& model, int dimension, bool between_bodies, do
   }
   for (const step::Obstacle& obstacle : model.obstacles) {
     if (!obstacle.surface) continue;
-    all.obstacles.push_back({obstacle.surface.get(), 0});
+    all.obstacles.push_back(obstacle.surface.get());
     const geometry::RigidPose pose = obstacle.pose(time);
     for (const Vec3& v : obstacle.surface->vertices) all.points.push_back(pose.place(v));
     all.names.push_back(fmt::format("obstacle '{}'", obstacle.name));

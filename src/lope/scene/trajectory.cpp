@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/memory.h>
 #include <lope/io/file.h>
 #include <lope/io/json_lines.h>
@@ -12,7 +13,7 @@
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace lope::scene {
@@ -51,7 +52,7 @@ double largest_difference(const step::Model& model, const step::State& a, const 
     if (!mine || !other) continue;
     difference.resize(mine->x.size());
     linalg::add_scaled(mine->x, -1, other->x, difference);
-    largest = std::max(largest, linalg::max_block_norm(difference, model.bodies[i]->dimension));
+    largest = std::max(largest, linalg::local_space().max_block_norm(difference, model.bodies[i]->dimension));
   }
   return largest;
 }

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/scene/suggest.h>
 #include <lope/scene/units.h>
 
@@ -7,6 +8,8 @@
 #include <numbers>
 #include <optional>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace lope::scene {
 namespace {
 

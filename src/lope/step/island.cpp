@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::step {
 namespace {
@@ -117,11 +117,11 @@ void Island::add_barrier() {
     const std::vector<double>& scales = part->objective().scales().per_block;
     scale.insert(scale.end(), scales.begin(), scales.end());
   }
-  std::vector<matter::SurfaceObstacle> obstacles;
+  std::vector<const geometry::Mesh*> obstacles;
   for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
     if (model_.obstacles[k].contact != ContactKind::Barrier) continue;
     surfaces_.push_back(k);
-    obstacles.push_back({model_.obstacles[k].surface.get(), 0});
+    obstacles.push_back(model_.obstacles[k].surface.get());
   }
   matter::ContactSurface surface = matter::make_contact_surface(dimension(), shapes, obstacles, model_.body_contact.reach);
   surface.apart = !with_bodies;
@@ -145,18 +145,13 @@ Island::Place Island::place(int node) const {
 
 // To their places at the end of the step.
 void Island::place_obstacles(const matter::StepTimes& step) {
-  constraints_ = penalties_ = {};
+  constraints_.clear();
+  penalties_.clear();
   for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
     const Obstacle& obstacle = model_.obstacles[k];
     if (obstacle.contact == ContactKind::Barrier) continue;
-    PlacedObstacles& kind = obstacle.contact == ContactKind::Constraint ? constraints_ : penalties_;
-    matter::PlacedObstacle& now = kind.obstacles.emplace_back();
-    kind.number.push_back(k);
-    now.before = obstacle.pose(step.time);
-    now.after = obstacle.pose(step.end());
-    now.shape = geometry::moved(obstacle.shape, now.after);
-    now.friction = obstacle.friction;
-    now.stiffness = obstacle.stiffness;
+    (obstacle.contact == ContactKind::Constraint ? constraints_ : penalties_)
+        .push_back({geometry::moved(obstacle.shape, obstacle.pose(step.end())), obstacle.stiffness, k});
   }
 }
 
@@ -174,8 +169,8 @@ std::vector<double> Island::begin_step(const IslandStart& from, const matter::St
   step_ = step;
   for (std::size_t b = 0; b < parts_.size(); ++b) parts_[b]->begin_step(*from.bodies[b], step, falls_back);
   place_obstacles(step);
-  if (joint_) joint_->begin_step(constraints_.obstacles);
-  if (penalty_) penalty_->begin_step(penalties_.obstacles, joint_->fixed_blocks());
+  if (joint_) joint_->begin_step(constraints_);
+  if (penalty_) penalty_->begin_step(penalties_, joint_->fixed_blocks());
   if (barrier_) {
     std::vector<double> x;
     for (const matter::NodalState* body : from.bodies) x.insert(x.end(), body->x.begin(), body->x.end());
@@ -245,7 +240,7 @@ bool Island::solve_once(const IslandStart& from, const matter::StepTimes& step,
     summary.reason = arrival.reason;
   }
   if (!summary.has_result()) return false;
-  if (!linalg::all_finite(x)) {
+  if (!objective_->space().all_finite(x)) {
     summary.outcome = optimize::Outcome::Failed;
     summary.reason = "the positions that were found are not finite";
     return false;

@@ -121,11 +121,7 @@ class Island {
 
   // Of the step that is being taken.
   matter::StepTimes step_;
-  struct PlacedObstacles {
-    std::vector<matter::PlacedObstacle> obstacles;
-    std::vector<std::size_t> number;  // in the model
-  };
-  PlacedObstacles constraints_, penalties_;
+  std::vector<matter::PlacedObstacle> constraints_, penalties_;
   std::vector<matter::Contact> contacts_;  // with friction: those whose forces it takes
   matter::BarrierMemory barrier_memory_;
   int renewals_ = 0;      // of its forces

@@ -31,7 +31,7 @@ std::vector<matter::Contact> Island::contacts_at(std::span<const double> x) {
 std::vector<matter::Contact> Island::contacts_of() {
   std::vector<matter::Contact> result;
   for (const matter::ActivePair& pair : joint_->constraints().active()) {
-    const std::size_t number = constraints_.number[static_cast<std::size_t>(pair.obstacle)];
+    const std::size_t number = constraints_[static_cast<std::size_t>(pair.obstacle)].number;
     result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), pair.normal, pair.force});
   }
   if (self_contact_) {
@@ -48,7 +48,7 @@ std::vector<matter::Contact> Island::contacts_of() {
   }
   if (!penalty_) return result;
   for (const matter::ObstaclePenalty::Pair& pair : penalty_->pairs()) {
-    const std::size_t number = penalties_.number[static_cast<std::size_t>(pair.obstacle)];
+    const std::size_t number = penalties_[static_cast<std::size_t>(pair.obstacle)].number;
     const Vec3 force = pair.force();
     const double size = force.norm();
     if (size > 0) result.push_back({{pair.node, 0, 0, 0}, {1, 0, 0, 0}, static_cast<int>(number), force / size, size});

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/timer.h>
 #include <lope/optimize/methods.h>
 #include <lope/step/island.h>

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <random>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace lope {

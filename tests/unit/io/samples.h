@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 #include <lope/base/parallel.h>
 #include <lope/base/random.h>
-#include <lope/linalg/space.h>
 
 #include <set>
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {

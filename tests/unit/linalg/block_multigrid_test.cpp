@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 #include <support/dense.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {
@@ -396,7 +397,7 @@ int cg_iterations(const BlockMatrix& a, Preconditioner& m) {
   const auto right = random_vector(a.size(), 3);
   std::vector<double> x(a.size());
   ConjugateGradient cg;
-  const CgSummary summary = cg.solve([&](ConstVector p, Vector ap) { a.multiply(p, ap); }, m, right, x,
+  const CgSummary summary = cg.solve(local_space(), [&](ConstVector p, Vector ap) { a.multiply(p, ap); }, m, right, x,
                                      {.relative_tolerance = 1e-8, .monitor = {}});
   EXPECT_TRUE(summary.converged);
   return summary.iterations;

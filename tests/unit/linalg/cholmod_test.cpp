@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <rivals/cholmod.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {

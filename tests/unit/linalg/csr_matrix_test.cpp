@@ -11,6 +11,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <support/vectors.h>
 
 namespace lope::linalg {
 namespace {

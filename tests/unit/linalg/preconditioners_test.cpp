@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {
@@ -153,7 +154,7 @@ int iterations(Preconditioner& m, const BlockMatrix& a) {
   ConjugateGradient cg;
   const auto right = random_vector(a.size(), 3);
   std::vector<double> x(a.size());
-  const CgSummary summary = cg.solve([&](ConstVector p, Vector ap) { a.multiply(p, ap); }, m, right, x,
+  const CgSummary summary = cg.solve(local_space(), [&](ConstVector p, Vector ap) { a.multiply(p, ap); }, m, right, x,
                                      {.relative_tolerance = 1e-8, .max_iterations = 10000});
   EXPECT_TRUE(summary.converged);
   std::vector<double> r(a.size());

@@ -3,6 +3,7 @@
 #include <lope/linalg/minres.h>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {
@@ -39,7 +40,7 @@ TEST_P(Solvers, CholeskyTakesNewNumbersAndOtherPatterns) {
   Cholesky factor;
   ASSERT_TRUE(factor.update(random_matrix(4, GetParam(), 1)));
   BlockMatrix doubled = matrix;
-  doubled.add(1, matrix);
+  for (double& value : doubled.values()) value *= 2;
   for (const BlockMatrix* a : {&matrix, static_cast<const BlockMatrix*>(&doubled)}) {
     ASSERT_TRUE(factor.update(*a));
     factor.apply(right, x);
@@ -59,7 +60,7 @@ TEST_P(Solvers, ConjugateGradientSolves) {
   BlockJacobi jacobi;
   jacobi.update(matrix);
   ConjugateGradient cg;
-  const CgSummary summary = cg.solve(product(matrix), jacobi, right, x, {.relative_tolerance = 1e-12});
+  const CgSummary summary = cg.solve(local_space(), product(matrix), jacobi, right, x, {.relative_tolerance = 1e-12});
   EXPECT_TRUE(summary.converged);
   EXPECT_LT(residual(matrix, x, right), 1e-11);
 }
@@ -68,7 +69,7 @@ TEST_P(Solvers, ExactPreconditionerNeedsOneIteration) {
   Cholesky factor;
   ASSERT_TRUE(factor.update(matrix));
   ConjugateGradient cg;
-  const CgSummary summary = cg.solve(product(matrix), factor, right, x, {.relative_tolerance = 1e-10});
+  const CgSummary summary = cg.solve(local_space(), product(matrix), factor, right, x, {.relative_tolerance = 1e-10});
   EXPECT_TRUE(summary.converged);
   EXPECT_EQ(summary.iterations, 1);
 }
@@ -80,7 +81,7 @@ TEST_P(Solvers, NegativeCurvatureStillGivesDescent) {
   BlockJacobi jacobi;
   jacobi.update(a);
   ConjugateGradient cg;
-  const CgSummary summary = cg.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-12});
+  const CgSummary summary = cg.solve(local_space(), product(a), jacobi, b, y, {.relative_tolerance = 1e-12});
   EXPECT_TRUE(summary.negative_curvature);
   EXPECT_FALSE(summary.converged);
   EXPECT_GT(dot(y, b), 0);
@@ -96,7 +97,8 @@ TEST_P(Solvers, FollowedNegativeCurvatureLowersTheQuadratic) {
   const auto quadratic = [&](bool follows) {
     std::vector<double> y(a.size()), ay(a.size());
     const CgSummary summary =
-        cg.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-12, .follows_negative_curvature = follows});
+        cg.solve(local_space(), product(a), jacobi, b, y,
+                 {.relative_tolerance = 1e-12, .follows_negative_curvature = follows});
     EXPECT_TRUE(summary.negative_curvature);
     EXPECT_GT(dot(y, b), 0);
     a.multiply(y, ay);
@@ -113,7 +115,7 @@ TEST_P(Solvers, MinresSolvesDefiniteAndIndefinite) {
     BlockJacobi jacobi;
     jacobi.update(a);
     Minres minres;
-    const MinresSummary summary = minres.solve(product(a), jacobi, b, y, {.relative_tolerance = 1e-10});
+    const MinresSummary summary = minres.solve(local_space(), product(a), jacobi, b, y, {.relative_tolerance = 1e-10});
     EXPECT_TRUE(summary.converged) << shift;
     EXPECT_LT(residual(a, y, b), 1e-7) << shift;
   }
@@ -124,7 +126,7 @@ TEST_P(Solvers, ZeroRightHandSide) {
   jacobi.update(matrix);
   ConjugateGradient cg;
   const std::vector<double> zero(matrix.size(), 0.0);
-  EXPECT_TRUE(cg.solve(product(matrix), jacobi, zero, x, {}).converged);
+  EXPECT_TRUE(cg.solve(local_space(), product(matrix), jacobi, zero, x, {}).converged);
   EXPECT_EQ(norm(x), 0);
 }
 

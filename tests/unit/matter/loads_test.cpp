@@ -1,9 +1,9 @@
 // Loads add up to what they say.
 #include <lope/geometry/shapes.h>
-#include <lope/linalg/space.h>
 #include <lope/matter/solid/solid.h>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 
 namespace lope::matter {
 namespace {

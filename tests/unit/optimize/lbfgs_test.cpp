@@ -1,8 +1,8 @@
 #include <lope/base/random.h>
-#include <lope/linalg/space.h>
 #include <lope/optimize/lbfgs.h>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/optimize/test_objectives.h>
 
 namespace lope::optimize {

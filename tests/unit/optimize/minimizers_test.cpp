@@ -1,11 +1,11 @@
 #include <lope/base/random.h>
-#include <lope/linalg/space.h>
 #include <lope/optimize/approximate_inverse.h>
 #include <lope/optimize/methods.h>
 #include <lope/optimize/nonlinear_multigrid.h>
 #include <lope/optimize/stopping.h>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/optimize/test_objectives.h>
 
 namespace lope::optimize {

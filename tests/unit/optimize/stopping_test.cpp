@@ -26,7 +26,7 @@ TEST(DisplacementEstimate, SeesHowBodiesMoveTogetherThroughAStiffContact) {
   const std::vector<double> gradient = {1 + 20, 0, 1 - 20, 0};
   std::vector<double> error(4);
   linalg::ConjugateGradient cg;
-  const DisplacementEstimate estimate = estimate_displacement(h, factor, cg, gradient, error, 100);
+  const DisplacementEstimate estimate = estimate_displacement(linalg::local_space(), h, factor, cg, gradient, error, 100);
   EXPECT_TRUE(estimate.trustworthy);
   EXPECT_NEAR(error[0], 1 / soft, 0.1);
   EXPECT_NEAR(error[2], 1 / soft, 0.1);

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <support/kinds.h>
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <random>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <support/kinds.h>
 

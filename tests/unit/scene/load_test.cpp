@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace lope::scene {

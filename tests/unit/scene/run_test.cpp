@@ -14,6 +14,7 @@
 #include <map>
 #include <random>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

@@ -3,6 +3,7 @@
 #include <lope/scene/scene.h>
 #include <lope/scene/statistics.h>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

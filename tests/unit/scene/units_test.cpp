@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

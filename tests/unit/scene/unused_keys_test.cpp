@@ -3,6 +3,7 @@
 #include <lope/scene/scene.h>
 #include <lope/step/simulation.h>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <support/kinds.h>
 

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include "step_models.h"
 
 namespace lope::step {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/shape_checks.h>
 
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include <Eigen/Geometry>
+#include <fmt/format.h>
 
 namespace lope::geometry {
 

@@ -1,4 +1,5 @@
 // With particle_surface.cpp, the sources that see OpenVDB.
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/level_set/grid_surface.h>
 #include <lope/geometry/surface_check.h>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include <Eigen/Dense>
+#include <fmt/core.h>
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/MeshToVolume.h>
 

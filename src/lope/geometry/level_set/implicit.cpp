@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/level_set/implicit.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/geometry/level_set/grid_surface.h>
 #include <lope/geometry/level_set/particle_surface.h>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include <fmt/core.h>
 #include <openvdb/openvdb.h>
 
 namespace lope::geometry {

@@ -56,7 +56,7 @@ double AirDrag::value(std::span<const double> x) const {
   if (weight_ == 0) return 0;
   linalg::add_scaled(x, -1, from_, offset_);
   matrix_.multiply(offset_, product_);
-  return 0.5 * linalg::dot(offset_, product_) - linalg::dot(offset_, push_) + constant_;
+  return 0.5 * linalg::local_space().dot(offset_, product_) - linalg::local_space().dot(offset_, push_) + constant_;
 }
 
 void AirDrag::add_gradient(std::span<const double> x, std::span<double> g) const {
@@ -66,8 +66,9 @@ void AirDrag::add_gradient(std::span<const double> x, std::span<double> g) const
   parallel_for(g.size(), grain, [&](std::size_t k) { g[k] += product_[k] - push_[k]; });
 }
 
-void AirDrag::add_hessian(double* blocks) const {
+void AirDrag::add_hessian(linalg::BlockAssembler& H) const {
   const auto values = matrix_.values();
+  double* blocks = H.blocks();
   parallel_for(values.size(), grain, [&](std::size_t k) { blocks[k] += values[k]; });
 }
 

@@ -32,7 +32,7 @@ class AirDrag {
   // At x.
   double value(std::span<const double> x) const;
   void add_gradient(std::span<const double> x, std::span<double> g) const;
-  void add_hessian(double* blocks) const;
+  void add_hessian(linalg::BlockAssembler& H) const;
   void add_hessian_times(std::span<const double> p, std::span<double> y) const;
 
  private:

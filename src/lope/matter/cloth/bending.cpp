@@ -58,7 +58,7 @@ HingeSide hinge_side(const Vec3& x0, const Vec3& x1, const Vec3& apex, double si
 
 Bending::Bending(const geometry::Sheet& sheet, const BendingParameters& parameters, double grain,
                  std::shared_ptr<const linalg::BlockPattern> pattern)
-    : model_(parameters.model), pattern_(std::move(pattern)), matrix_(pattern_, 1) {
+    : model_(parameters.model), pattern_(std::move(pattern)), matrix_(index(pattern_->blocks()), 0.0) {
   std::vector<double> rest;
   for (const Vec3& p : sheet.vertices) rest.insert(rest.end(), p.data(), p.data() + 3);
   std::vector<Vec3> centers;
@@ -86,7 +86,7 @@ Bending::Bending(const geometry::Sheet& sheet, const BendingParameters& paramete
     for (std::size_t a = 0; a < 4; ++a) {
       square += weights_[h][a] * weights_[h][a];
       for (std::size_t b = 0; b < 4; ++b) {
-        *matrix_.block(pattern_->slot(hinge.nodes[a], hinge.nodes[b])) +=
+        matrix_[index(pattern_->slot(hinge.nodes[a], hinge.nodes[b]))] +=
             stiffness_[h] * weights_[h][a] * weights_[h][b];
       }
     }
@@ -188,7 +188,7 @@ void Bending::add_rows(double scale, std::span<const double> p, std::span<double
     const double* own = p.data() + 3 * i;
     double sum[3] = {0, 0, 0};
     for (std::int64_t slot = start[i]; slot < start[i + 1]; ++slot) {
-      const double weight = *matrix_.block(slot);
+      const double weight = matrix_[index(slot)];
       const double* other = p.data() + 3 * index(column[index(slot)]);
       for (std::size_t k = 0; k < 3; ++k) sum[k] += weight * (other[k] - own[k]);
     }
@@ -209,11 +209,11 @@ void Bending::add_gradient(std::span<double> g) const {
   });
 }
 
-void Bending::add_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
+void Bending::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const {
+  double* blocks = H.blocks();
   if (model_ == BendingModel::Quadratic) {
-    const auto values = matrix_.values();
-    parallel_for(values.size(), grain_size, [&](std::size_t slot) {
-      for (std::size_t k = 0; k < 9; k += 4) blocks[9 * slot + k] += scale * values[slot];
+    parallel_for(matrix_.size(), grain_size, [&](std::size_t slot) {
+      for (std::size_t k = 0; k < 9; k += 4) blocks[9 * slot + k] += scale * matrix_[slot];
     });
     return;
   }
@@ -248,7 +248,10 @@ void Bending::add_hessian_times(optimize::HessianKind kind, double scale, std::s
   });
 }
 
-void Bending::add_laplacian(double scale, linalg::BlockMatrix& L) const { L.add(scale, matrix_); }
+void Bending::add_laplacian(double scale, linalg::BlockAssembler& L) const {
+  double* entries = L.blocks();
+  parallel_for(matrix_.size(), grain_size, [&](std::size_t slot) { entries[slot] += scale * matrix_[slot]; });
+}
 
 // Σ K x changes by |K| δ, the energy of a hinge by what that does to ½ k |Σ K x|².
 double Bending::noise(double delta) const {

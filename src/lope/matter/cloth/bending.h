@@ -14,7 +14,7 @@
 #pragma once
 
 #include <lope/geometry/sheet.h>
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_assembler.h>
 #include <lope/optimize/objective.h>
 
 #include <array>
@@ -44,10 +44,10 @@ class Bending {
 
   double value() const;
   void add_gradient(std::span<double> g) const;
-  void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
+  void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const;
   void add_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p, std::span<double> y) const;
   // L += scale · the quadratic model's matrix (block size 1).
-  void add_laplacian(double scale, linalg::BlockMatrix& L) const;
+  void add_laplacian(double scale, linalg::BlockAssembler& L) const;
   // What positions rounded by `delta` do to the value.
   double noise(double delta) const;
   int hinge_count() const { return static_cast<int>(nodes_.size()); }
@@ -71,7 +71,7 @@ class Bending {
   std::vector<std::array<double, 4>> weights_;  // K
   std::vector<double> stiffness_;               // B/(A₁ + A₂)
   std::vector<double> angular_stiffness_, rest_angle_;
-  linalg::BlockMatrix matrix_;  // of the quadratic model, block size 1
+  std::vector<double> matrix_;  // of the quadratic model, one number per slot of the pattern
   double total_stiffness_ = 0;  // Σ B/(A₁ + A₂) |K|²
   std::vector<std::vector<int>> members_, colours_;  // Dihedral: clusters of hinges
   std::span<const double> x_;

@@ -52,7 +52,7 @@ optimize::CharacteristicScales characteristic_scales(const geometry::Sheet& shee
   }
   const double stiffness = membrane.rest_stiffness();
   optimize::CharacteristicScales scales;
-  scales.global = stiffness * linalg::norm(length);
+  scales.global = stiffness * linalg::local_space().norm(length);
   for (const double l : length) scales.per_block.push_back(stiffness * l);
   scales.length = geometry::bounds(sheet.vertices).extent().maxCoeff();
   return scales;
@@ -133,9 +133,9 @@ void ClothObjective::gradient(std::span<double> g) {
   clear_fixed(g);
 }
 
-void ClothObjective::add_hessian(optimize::HessianKind kind, double* blocks) const {
-  NodalObjective::add_hessian(kind, blocks);
-  if (air_) air_->add_hessian(blocks);
+void ClothObjective::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const {
+  NodalObjective::add_hessian(kind, H);
+  if (air_) air_->add_hessian(H);
 }
 
 void ClothObjective::hessian_times(optimize::HessianKind kind, std::span<const double> direction, std::span<double> y) {
@@ -165,9 +165,9 @@ void ClothObjective::add_potential_gradient(std::span<double> g) const {
   bending_.add_gradient(g);
 }
 
-void ClothObjective::add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
-  membrane_.add_hessian(kind, scale, blocks);
-  bending_.add_hessian(kind, scale, blocks);
+void ClothObjective::add_potential_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const {
+  membrane_.add_hessian(kind, scale, H);
+  bending_.add_hessian(kind, scale, H);
 }
 
 void ClothObjective::add_potential_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
@@ -183,7 +183,7 @@ double ClothObjective::potential_noise(double delta) const {
          total_stiffness_ * change * change + bending_.noise(delta);
 }
 
-void ClothObjective::add_laplacian(double scale, linalg::BlockMatrix& L) const {
+void ClothObjective::add_laplacian(double scale, linalg::BlockAssembler& L) const {
   membrane_.add_laplacian(scale, L);
   bending_.add_laplacian(scale, L);
 }

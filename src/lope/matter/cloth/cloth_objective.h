@@ -28,7 +28,7 @@ class ClothObjective final : public NodalObjective<3> {
   void begin_step(const StepSetup& setup) override;
   double value(double give_up_above) override;
   void gradient(std::span<double> g) override;
-  void add_hessian(optimize::HessianKind kind, double* blocks) const override;
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& H) const override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction, std::span<double> y) override;
   void add_damping_gradient(std::span<double> g) const override;
   std::vector<std::vector<int>> cover(int parts) const override;
@@ -47,12 +47,12 @@ class ClothObjective final : public NodalObjective<3> {
 
   void move_potential(std::span<const double> x) override;
   void add_potential_gradient(std::span<double> g) const override;
-  void add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const override;
+  void add_potential_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const override;
   void add_potential_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p,
                                    std::span<double> y) const override;
   double potential_magnitude() const override { return membrane_.value_magnitude() + bending_.value(); }
   double potential_noise(double delta) const override;
-  void add_laplacian(double scale, linalg::BlockMatrix& L) const override;
+  void add_laplacian(double scale, linalg::BlockAssembler& L) const override;
 
   linalg::HierarchyPtr levels() const;
 

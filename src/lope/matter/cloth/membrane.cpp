@@ -192,7 +192,9 @@ void Membrane::with_tangent(optimize::HessianKind kind, const Body& body) const 
   tangent_state_ = wanted;
 }
 
-void Membrane::add_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
+void Membrane::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const {
+  assert(H.pattern().id() == pattern_->id() && H.block_size() == 3);
+  double* blocks = H.blocks();
   with_tangent(kind, [&](const membrane::Batches& data, const Cluster& c) {
     kernels_.hessian(data, c.begin, c.end, scale, blocks);
   });
@@ -206,7 +208,8 @@ void Membrane::add_hessian_times(optimize::HessianKind kind, double scale, std::
   });
 }
 
-void Membrane::add_laplacian(double scale, linalg::BlockMatrix& L) const {
+void Membrane::add_laplacian(double scale, linalg::BlockAssembler& L) const {
+  double* entries = L.blocks();
   const double stiffness = std::max(material_.warp, material_.weft);
   for (int triangle = 0; triangle < triangle_count(); ++triangle) {
     const int batch = place_[index(triangle)] / lanes, lane = place_[index(triangle)] % lanes;
@@ -220,7 +223,7 @@ void Membrane::add_laplacian(double scale, linalg::BlockMatrix& L) const {
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b < 3; ++b) {
         const int slot = slots_[index((std::int64_t{batch} * 3 + a) * 3 + b)].lane[lane];
-        *L.block(slot) += weight * gradient.row(a).dot(gradient.row(b));
+        entries[slot] += weight * gradient.row(a).dot(gradient.row(b));
       }
     }
   }

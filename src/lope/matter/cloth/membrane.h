@@ -7,7 +7,7 @@
 
 #include <lope/base/cpu.h>
 #include <lope/geometry/sheet.h>
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_assembler.h>
 #include <lope/matter/cloth/membrane_kernels.h>
 #include <lope/optimize/objective.h>
 
@@ -36,10 +36,10 @@ class Membrane {
   double value() const;
   double value_magnitude() const;  // as ElasticElements
   void add_gradient(std::span<double> g) const;
-  void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
+  void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const;
   void add_hessian_times(optimize::HessianKind kind, double scale, std::span<const double> p, std::span<double> y) const;
   // L += scale·Σ A w GᵀG, w the larger stiffness of warp and weft (block size 1).
-  void add_laplacian(double scale, linalg::BlockMatrix& L) const;
+  void add_laplacian(double scale, linalg::BlockAssembler& L) const;
 
   // Read-outs, in the order of the sheet's triangles.
   std::vector<double> largest_stretch() const;   // λ₁

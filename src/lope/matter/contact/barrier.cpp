@@ -313,12 +313,12 @@ const std::vector<geometry::PairHessian>& BarrierContact::locals(optimize::Hessi
   return locals_;
 }
 
-void BarrierContact::add_block(linalg::BlockMatrix& hessian, int row, int column, const geometry::PairHessian& local,
+void BarrierContact::add_block(linalg::BlockAssembler& hessian, int row, int column, const geometry::PairHessian& local,
                                int i, int j, bool coupling_only) {
   const int d = surface_.dimension;
   const std::int64_t slot = coupling_only ? -1 : hessian.pattern().slot(row, column);
   if (slot >= 0) {
-    double* target = hessian.block(slot);
+    double* target = hessian.blocks() + slot * d * d;
     for (int a = 0; a < d; ++a) {
       for (int b = 0; b < d; ++b) target[a * d + b] += local(3 * i + a, 3 * j + b);
     }
@@ -332,7 +332,7 @@ void BarrierContact::add_block(linalg::BlockMatrix& hessian, int row, int column
 
 // As in self contact: between the primitives all blocks are in the pattern, or all are couplings, so that what a factor sees of a
 // pair is a principal part of it.
-void BarrierContact::add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) {
+void BarrierContact::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) {
   const std::vector<geometry::PairHessian>& local = locals(kind);
   couplings_.clear();
   for (std::size_t p = 0; p < local.size(); ++p) {

@@ -68,7 +68,7 @@ class BarrierContact final : public ContactTerm {
   double value() override;
   double value_noise() override;
   void add_gradient(std::span<double> g) override;
-  void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) override;
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) override;
   void add_hessian_times(optimize::HessianKind kind, std::span<const double> p, std::span<double> y) override;
   double largest_step(std::span<const double> d) override;
 
@@ -88,7 +88,7 @@ class BarrierContact final : public ContactTerm {
   void detect();
   std::vector<Vec3> with_obstacles(std::span<const double> x, std::span<const Vec3> obstacles) const;
   const std::vector<geometry::PairHessian>& locals(optimize::HessianKind kind);
-  void add_block(linalg::BlockMatrix& hessian, int row, int column, const geometry::PairHessian& local, int i, int j, bool coupling_only);
+  void add_block(linalg::BlockAssembler& hessian, int row, int column, const geometry::PairHessian& local, int i, int j, bool coupling_only);
 
   ContactSurface surface_;
   std::vector<double> pressure_;  // of the owners, but for the stiffening

@@ -90,7 +90,7 @@ void add_owner(ContactSurface& surface, const Mesh& mesh, SurfaceOwner owner) {
 }  // namespace
 
 ContactSurface make_contact_surface(int dimension, std::span<const SelfContactBody> bodies,
-                                    std::span<const SurfaceObstacle> obstacles, double reach) {
+                                    std::span<const geometry::Mesh* const> obstacles, double reach) {
   assert(dimension == 2 || dimension == 3);
   ContactSurface surface;
   surface.dimension = dimension;
@@ -107,8 +107,7 @@ ContactSurface make_contact_surface(int dimension, std::span<const SelfContactBo
   };
   const std::size_t body_points = surface.points.size(), body_edges = surface.edges.size();
   const double point_limit = mean(surface.point_area), edge_limit = mean(surface.edge_area);
-  for (const SurfaceObstacle& obstacle : obstacles)
-    add_owner(surface, *obstacle.mesh, {false, true, largest, 0.5 * obstacle.thickness, 0});
+  for (const geometry::Mesh* obstacle : obstacles) add_owner(surface, *obstacle, {false, true, largest, 0, 0});
   for (std::size_t k = body_points; k < surface.point_area.size(); ++k)
     surface.point_area[k] = std::min(surface.point_area[k], point_limit);
   for (std::size_t k = body_edges; k < surface.edge_area.size(); ++k)

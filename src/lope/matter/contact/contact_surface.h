@@ -12,12 +12,6 @@
 
 namespace lope::matter {
 
-// A triangulated obstacle. Its vertices move on straight lines within a step.
-struct SurfaceObstacle {
-  const geometry::Mesh* mesh = nullptr;  // its triangles count (2D: its boundary edges); read during construction only
-  double thickness = 0;                  // metres, of the sheet that its triangles are the middle of
-};
-
 // What pairs of one body or obstacle have in common.
 struct SurfaceOwner {
   bool with_itself = false;
@@ -47,9 +41,10 @@ struct ContactSurface {
 };
 
 // Bodies with tetrahedra give their boundary, other bodies of three dimensions all their triangles. A body's reach is
-// `relative_reach` times its mean surface edge unless `reach` is positive; pressures are left at 0.
+// `relative_reach` times its mean surface edge unless `reach` is positive; pressures are left at 0. Of obstacles: their
+// surfaces (Obstacle::surface), read during construction only, whose vertices move on straight lines within a step.
 ContactSurface make_contact_surface(int dimension, std::span<const SelfContactBody> bodies,
-                                    std::span<const SurfaceObstacle> obstacles, double reach);
+                                    std::span<const geometry::Mesh* const> obstacles, double reach);
 
 // Barriers begin at this part of the mean edge of a body's surface.
 inline constexpr double relative_reach = 0.05;

@@ -3,7 +3,7 @@
 // …). Units: metres, joules, newtons. Nothing fails: sizes are asserted.
 #pragma once
 
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_assembler.h>
 #include <lope/optimize/objective.h>
 
 #include <limits>
@@ -35,8 +35,8 @@ class ContactTerm {
   // An upper estimate of the rounding error of value().
   virtual double value_noise() = 0;
   virtual void add_gradient(std::span<double> g) = 0;
-  // Blocks within the pattern are added to it, others become coupling blocks.
-  virtual void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) = 0;
+  // Blocks within the pattern are added there, others become couplings.
+  virtual void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) = 0;
   // y += H p.
   virtual void add_hessian_times(optimize::HessianKind kind, std::span<const double> p,
                                  std::span<double> y) = 0;

@@ -81,7 +81,7 @@ Mat3 FrictionPotential::second_derivative(optimize::HessianKind kind, const Fric
 }
 
 // As in self contact: between node 0 and the others all blocks are in the pattern, or all are couplings.
-void FrictionPotential::add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) {
+void FrictionPotential::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) {
   const int d = dimension_;
   couplings_.clear();
   for (const FrictionContact& contact : contacts_) {
@@ -97,7 +97,7 @@ void FrictionPotential::add_hessian(optimize::HessianKind kind, linalg::BlockMat
         const bool across = apart && (i == 0) != (j == 0);
         const std::int64_t slot = across ? -1 : hessian.pattern().slot(row, column);
         if (slot >= 0) {
-          double* block = hessian.block(slot);
+          double* block = hessian.blocks() + slot * d * d;
           for (int a = 0; a < d; ++a) {
             for (int b = 0; b < d; ++b) block[a * d + b] += weight * local(a, b);
           }

@@ -47,7 +47,7 @@ class FrictionPotential final : public ContactTerm {
   double value() override;
   double value_noise() override;
   void add_gradient(std::span<double> g) override;
-  void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) override;
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) override;
   void add_hessian_times(optimize::HessianKind kind, std::span<const double> p, std::span<double> y) override;
 
   // At the current point: the friction on node 0 (on node k: weight_k times it), and Σ μλ f₀′ s, which is what

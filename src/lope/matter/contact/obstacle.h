@@ -4,6 +4,7 @@
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/motion.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -30,12 +31,11 @@ struct Obstacle {
   geometry::RigidPose pose(double time) const { return motion.pose(time > begin ? time - begin : 0); }
 };
 
-// An obstacle as a step of nodes sees it.
+// An obstacle where it is at the end of a step.
 struct PlacedObstacle {
-  geometry::LevelSetPtr shape;        // at the end of the step
-  geometry::RigidPose before, after;  // of the resting shape, at the beginning and at the end
-  double friction = 0;
-  double stiffness = 0;
+  geometry::LevelSetPtr shape;
+  double stiffness = 0;    // of a penalty; 0: automatic
+  std::size_t number = 0;  // among the obstacles of the model
 };
 
 }  // namespace lope::matter

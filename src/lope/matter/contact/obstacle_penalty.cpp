@@ -106,11 +106,12 @@ Mat3 ObstaclePenalty::second_derivative(optimize::HessianKind kind, const Pair& 
   return math::positive_part(exact);
 }
 
-void ObstaclePenalty::add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) {
+void ObstaclePenalty::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) {
   detect();
+  double* blocks = hessian.blocks();
   for (const Pair& pair : pairs_) {
     const Mat3 block = second_derivative(kind, pair);
-    double* values = hessian.block(hessian.pattern().diagonal(pair.node));
+    double* values = blocks + hessian.pattern().diagonal(pair.node) * dimension_ * dimension_;
     for (int r = 0; r < dimension_; ++r) {
       for (int c = 0; c < dimension_; ++c) values[r * dimension_ + c] += block(r, c);
     }

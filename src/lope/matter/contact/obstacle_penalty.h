@@ -33,7 +33,7 @@ class ObstaclePenalty final : public ContactTerm {
   double value() override;
   double value_noise() override;
   void add_gradient(std::span<double> g) override;
-  void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) override;
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) override;
   void add_hessian_times(optimize::HessianKind kind, std::span<const double> p, std::span<double> y) override;
 
   // A node inside an obstacle at the current point.

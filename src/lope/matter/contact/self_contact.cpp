@@ -229,7 +229,7 @@ class SelfContactIn final : public SelfContact {
     }
   }
 
-  void add_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) override {
+  void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) override {
     assert(hessian.block_size() == d);
     const std::vector<LocalHessian<d>>& local = locals(kind);
     couplings_.clear();
@@ -513,10 +513,10 @@ class SelfContactIn final : public SelfContact {
   }
 
   template <class Block>
-  void add_block(linalg::BlockMatrix& hessian, int row, int column, const Block& block, bool coupling_only) {
+  void add_block(linalg::BlockAssembler& hessian, int row, int column, const Block& block, bool coupling_only) {
     const std::int64_t slot = coupling_only ? -1 : hessian.pattern().slot(row, column);
     if (slot >= 0) {
-      double* target = hessian.block(slot);
+      double* target = hessian.blocks() + slot * d * d;
       for (int i = 0; i < d; ++i) {
         for (int j = 0; j < d; ++j) target[i * d + j] += block(i, j);
       }

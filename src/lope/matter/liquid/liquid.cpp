@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <Eigen/Geometry>
+#include <fmt/core.h>
 
 namespace lope::matter::liquid {
 namespace {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/log.h>
 #include <lope/base/parallel.h>
 #include <lope/geometry/drawable.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace lope::matter {
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::matter::liquid {
 namespace {
 
@@ -49,7 +51,7 @@ void ParticleLiquid<Dim>::solve_pressure(State& state, double dt, Report& report
     report.tolerance = tolerance;
   }
   if (summary.history.size() > report.history.size()) report.history = summary.history;
-  const bool finite = linalg::all_finite(q_);
+  const bool finite = linalg::local_space().all_finite(q_);
   if (summary.outcome == optimize::Outcome::Failed || !finite) {
     reject(report, finite ? summary.reason : "the pressure is not finite");
   } else if (!summary.converged()) {
@@ -120,7 +122,7 @@ optimize::complementarity::LcpSummary ParticleLiquid<Dim>::find_pressure(double 
   lcp::LcpSummary summary = solver_->solve(system_, q_, options);
   options.max_iterations = description_.max_iterations - summary.iterations;
   if (summary.converged() || options.max_iterations <= 0) return summary;
-  if (!linalg::all_finite(q_)) q_ = guess;
+  if (!linalg::local_space().all_finite(q_)) q_ = guess;
   const lcp::MixedLcp problem = system_.matrix_form();
   const auto cells = system_.unknown_cells();
   std::vector<double> p(problem.size());

@@ -11,7 +11,7 @@
 
 #include <lope/base/parallel.h>
 #include <lope/geometry/bricks.h>
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_pattern.h>
 #include <lope/matter/mpm/kernels.h>
 #include <lope/matter/mpm/particles.h>
 

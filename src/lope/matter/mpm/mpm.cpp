@@ -6,7 +6,7 @@
 #include <lope/matter/mpm/sampling.h>
 #include <lope/optimize/stopping.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Geometry>
 
@@ -403,7 +403,7 @@ class MpmOf final : public Mpm {
         u_[k] = dt * (before_[k] + dt * (gravity[static_cast<Eigen::Index>(a)] - g_[k] / grid_.masses()[i]));
       }
     });
-    if (!linalg::all_finite(u_)) {
+    if (!objective_.space().all_finite(u_)) {
       fail("the forces on the grid are not finite");
       return Taken::Over;
     }

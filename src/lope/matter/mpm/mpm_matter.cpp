@@ -1,7 +1,8 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/drawable.h>
 #include <lope/matter/mpm/mpm_matter.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

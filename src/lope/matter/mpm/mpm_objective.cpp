@@ -200,7 +200,7 @@ double MpmObjective<Dim>::elastic_energy() {
 
 template <int Dim>
 double MpmObjective<Dim>::value(double give_up_above) {
-  const double inertia = parallel_sum(nodes(), grain, [&](std::size_t begin, std::size_t end) {
+  const double inertia = space().sum(nodes(), grain, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       double square = 0;
@@ -281,7 +281,8 @@ const linalg::BlockMatrix& MpmObjective<Dim>::hessian(optimize::HessianKind kind
   const ScopedTimer timer(assembly_seconds_);
   make_tangent(kind);
   if (!matrix_ || matrix_->pattern().id() != grid_->pattern()->id()) matrix_.emplace(grid_->pattern(), Dim);
-  assemble();
+  matrix_->set_zero();
+  assemble(*matrix_);
   finish_rows();
   matrix_kind_ = wanted;
   return *matrix_;
@@ -289,8 +290,8 @@ const linalg::BlockMatrix& MpmObjective<Dim>::hessian(optimize::HessianKind kind
 
 // The upper triangle.
 template <int Dim>
-void MpmObjective<Dim>::assemble() {
-  matrix_->set_zero();
+void MpmObjective<Dim>::assemble(linalg::BlockAssembler& H) {
+  double* blocks = H.blocks();
   constexpr std::size_t scratch_rows = static_cast<std::size_t>(hessian_scratch<Dim>) / lanes;
   for (const std::vector<std::size_t>& colour : grid_->colours()) {
     parallel_tasks(colour.size(), [&](std::size_t task, std::size_t worker) {
@@ -298,7 +299,7 @@ void MpmObjective<Dim>::assemble() {
       if (scratch.empty()) scratch.resize(scratch_rows);  // zero, and zero again whenever a block is done
       const std::size_t b = colour[task];
       kernels_.hessian(batches(), batch_start_[b], batch_start_[b + 1],
-                       {grid_->numbers(b), grid_->shifts().data(), matrix_->values().data(), scratch.front().lane});
+                       {grid_->numbers(b), grid_->shifts().data(), blocks, scratch.front().lane});
     });
   }
 }
@@ -364,7 +365,7 @@ std::vector<linalg::RowProjector> MpmObjective<Dim>::projectors() const {
 
 template <int Dim>
 double MpmObjective<Dim>::largest_motion(std::span<const double> u) const {
-  return parallel_max(nodes(), grain, [&](std::size_t begin, std::size_t end) {
+  return space().max(nodes(), grain, [&](std::size_t begin, std::size_t end) {
     double most = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const double way = importance(i) * Eigen::Map<const Vec<Dim>>(u.data() + Dim * i).norm();

@@ -85,7 +85,7 @@ class MpmObjective final : public optimize::Objective {
                   std::size_t first, int count);
   void find_scales(const Particles<Dim>& particles);
   void make_tangent(optimize::HessianKind kind);
-  void assemble();
+  void assemble(linalg::BlockAssembler& H);
   void finish_rows();
   Batches batches();
   // 1, less for nodes with hardly any mass.

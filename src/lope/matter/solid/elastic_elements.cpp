@@ -227,13 +227,9 @@ void ElasticElements<d>::with_tangent(optimize::HessianKind kind, const Body& bo
 }
 
 template <int d>
-void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const {
+void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const {
   assert(H.pattern().id() == pattern_->id() && H.block_size() == d);
-  add_hessian(kind, scale, H.values().data());
-}
-
-template <int d>
-void ElasticElements<d>::add_hessian(optimize::HessianKind kind, double scale, double* blocks) const {
+  double* blocks = H.blocks();
   with_tangent(kind, [&](const elastic::Batches& data, const Cluster& c) {
     kernels_.hessian(data, c.begin, c.end, scale, blocks);
   });
@@ -280,8 +276,9 @@ void ElasticElements<d>::add_hessian_times(optimize::HessianKind kind, double sc
 }
 
 template <int d>
-void ElasticElements<d>::add_laplacian(double scale, linalg::BlockMatrix& L) const {
+void ElasticElements<d>::add_laplacian(double scale, linalg::BlockAssembler& L) const {
   assert(L.pattern().id() == pattern_->id() && L.block_size() == 1);
+  double* entries = L.blocks();
   for (int element = 0; element < element_count(); ++element) {
     const int batch = place_[index(element)] / lanes, lane = place_[index(element)] % lanes;
     const material::Parameters& material = parameters(element);
@@ -295,7 +292,7 @@ void ElasticElements<d>::add_laplacian(double scale, linalg::BlockMatrix& L) con
     for (int a = 0; a <= d; ++a) {
       for (int b = 0; b <= d; ++b) {
         const int slot = slots_[index((std::int64_t{batch} * (d + 1) + a) * (d + 1) + b)].lane[lane];
-        *L.block(slot) += weight * gradient.row(a).dot(gradient.row(b));
+        entries[slot] += weight * gradient.row(a).dot(gradient.row(b));
       }
     }
   }

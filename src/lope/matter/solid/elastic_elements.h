@@ -13,7 +13,7 @@
 #pragma once
 
 #include <lope/base/cpu.h>
-#include <lope/linalg/block_matrix.h>
+#include <lope/linalg/block_assembler.h>
 #include <lope/material/parameters.h>
 #include <lope/math/types.h>
 #include <lope/matter/solid/elastic_kernels.h>
@@ -54,9 +54,7 @@ class ElasticElements {
   // g += ∂Φ/∂x.
   void add_gradient(std::span<double> g) const;
   // H += scale·∂²Φ/∂x². H must have pattern() and block size d.
-  void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockMatrix& H) const;
-  // The same into blocks that lie in the order of pattern(), as part of a larger matrix.
-  void add_hessian(optimize::HessianKind kind, double scale, double* blocks) const;
+  void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const;
   // Its diagonal blocks alone, one per node, without a matrix.
   void add_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const;
   // y += scale·∂²Φ/∂x²·p, without a matrix.
@@ -68,7 +66,7 @@ class ElasticElements {
 
   // L += scale·Σ_e V_e w_e GᵀG with G the shape gradients and w_e = 2μ + λ, the largest stiffness at rest: the weighted
   // scalar Laplacian of LBFGS-PD (Liu et al. 2017). L must have pattern() and block size 1.
-  void add_laplacian(double scale, linalg::BlockMatrix& L) const;
+  void add_laplacian(double scale, linalg::BlockAssembler& L) const;
 
   // Read-outs, in the caller's order of elements.
   std::array<int, d + 1> nodes(int element) const;

@@ -140,7 +140,7 @@ optimize::CharacteristicScales characteristic_scales(const SolidDescription& des
     }
   }
   optimize::CharacteristicScales scales;
-  scales.global = total / volume * linalg::norm(length);
+  scales.global = total / volume * linalg::local_space().norm(length);
   scales.per_block.resize(n);
   for (std::size_t i = 0; i < n; ++i) scales.per_block[i] = weighted[i] / weight[i] * length[i];
   scales.length = geometry::bounds(description.mesh->vertices).extent().maxCoeff();

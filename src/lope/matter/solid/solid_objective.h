@@ -32,8 +32,8 @@ class SolidObjective final : public NodalObjective<d>, private optimize::SplitOb
 
   void move_potential(std::span<const double> x) override { elements_.move_to(x); }
   void add_potential_gradient(std::span<double> g) const override { elements_.add_gradient(g); }
-  void add_potential_hessian(optimize::HessianKind kind, double scale, double* blocks) const override {
-    elements_.add_hessian(kind, scale, blocks);
+  void add_potential_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const override {
+    elements_.add_hessian(kind, scale, H);
   }
   void add_potential_hessian_diagonal(optimize::HessianKind kind, double scale, double* blocks) const override {
     elements_.add_hessian_diagonal(kind, scale, blocks);
@@ -44,7 +44,7 @@ class SolidObjective final : public NodalObjective<d>, private optimize::SplitOb
   }
   double potential_magnitude() const override { return elements_.value_magnitude(); }
   double potential_noise(double delta) const override;
-  void add_laplacian(double scale, linalg::BlockMatrix& L) const override { elements_.add_laplacian(scale, L); }
+  void add_laplacian(double scale, linalg::BlockAssembler& L) const override { elements_.add_laplacian(scale, L); }
 
   // As SplitObjective; only after split().
   std::size_t reduced_size() const override { return split_->reduced_size(); }

@@ -52,8 +52,8 @@ LcpSummary AlgebraicTruncated::solve(linalg::Vector p, const LcpOptions& options
       if (problem().bounded[i] != 0) d[i] = std::max(d[i], -p[i]);
     });
     linalg::multiply(problem().a, d, ad);
-    const double slope = linalg::dot(r, d);
-    const double curvature = linalg::dot(d, ad);
+    const double slope = problem().space().dot(r, d);
+    const double curvature = problem().space().dot(d, ad);
     if (slope > 0 && curvature > 0) linalg::combine(std::min(1.0, slope / curvature), d, 1, p);
     smooth(linalg::Direction::Backward);
     recorder.count_iteration();

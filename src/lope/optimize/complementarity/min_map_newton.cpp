@@ -16,7 +16,7 @@ constexpr double forcing = 1e-2;
 
 // θ = ½‖H‖².
 double merit(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w) {
-  return 0.5 * parallel_sum(p.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return 0.5 * problem.space().sum(p.size(), grain, [&](std::size_t begin, std::size_t end) {
            double sum = 0;
            for (std::size_t i = begin; i < end; ++i) {
              const double h = row_residual(problem.bounded[i] != 0, p[i], w[i]);
@@ -74,7 +74,7 @@ LcpSummary MinMapNewton::solve(linalg::Vector p, const LcpOptions& options) {
     linalg::CgOptions cg_options;
     cg_options.max_norm_tolerance = std::max(0.5 * options.tolerance, forcing * residual);
     cg_options.max_iterations = static_cast<int>(options.max_inner_iterations - recorder.inner_iterations());
-    recorder.count_inner(cg().solve(reduced, inverse(), right, free_part, cg_options).iterations);
+    recorder.count_inner(cg().solve(problem().space(), reduced, inverse(), right, free_part, cg_options).iterations);
     linalg::combine(1, free_part, 1, direction);
 
     // Of the true solution of the derivative's system the slope of θ is −2θ.

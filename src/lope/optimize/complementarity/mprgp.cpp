@@ -12,15 +12,18 @@ constexpr int default_limit = 20000;
 // CG steps between evaluations of the true residual when the recursive one does not call for it.
 constexpr int steps_between_records = 50;
 
-double largest_row_sum(const linalg::CsrMatrix& a) {
-  double largest = 0;
-  for (std::size_t i = 0; i + 1 < a.row_start.size(); ++i) {
-    double sum = 0;
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-      sum += std::abs(a.value[static_cast<std::size_t>(k)]);
-    largest = std::max(largest, sum);
-  }
-  return largest;
+double largest_row_sum(const MixedLcp& problem) {
+  const linalg::CsrMatrix& a = problem.a;
+  return problem.space().max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      double sum = 0;
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        sum += std::abs(a.value[static_cast<std::size_t>(k)]);
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  });
 }
 
 class Run {
@@ -37,7 +40,7 @@ class Run {
         d_(p.size()),
         ad_(p.size()),
         fixed_(p.size()),
-        step_(1.9 / largest_row_sum(problem.a)) {}
+        step_(1.9 / largest_row_sum(problem)) {}
 
   LcpSummary solve() {
     double residual = evaluate();
@@ -104,7 +107,7 @@ class Run {
 
   // ‖β‖² ≤ Γ² φ̃ᵀφ with the reduced free gradient φ̃_i = min(p_i/α, φ_i).
   bool proportional() const {
-    return parallel_sum(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    return problem_.space().sum(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
              double sum = 0;
              for (std::size_t i = begin; i < end; ++i) {
                if (at_bound(i)) {
@@ -122,14 +125,14 @@ class Run {
   void proportion() {
     for (std::size_t i = 0; i < p_.size(); ++i) d_[i] = at_bound(i) ? std::min(g_[i], 0.0) : 0;
     linalg::multiply(problem_.a, d_, ad_);
-    const double curvature = linalg::dot(d_, ad_);
-    if (curvature > 0) linalg::combine(-linalg::dot(g_, d_) / curvature, d_, 1, p_);
+    const double curvature = problem_.space().dot(d_, ad_);
+    if (curvature > 0) linalg::combine(-problem_.space().dot(g_, d_) / curvature, d_, 1, p_);
   }
 
   void precondition() {
     // The gradient at the bounds is none of the face's business; the inverse ignores it.
     inverse_.apply(g_, z_);
-    gz_ = linalg::dot(g_, z_);
+    gz_ = problem_.space().dot(g_, z_);
   }
   void begin_directions() {
     precondition();
@@ -140,7 +143,7 @@ class Run {
   bool conjugate_step() {
     linalg::multiply(problem_.a, d_, ad_);
     recorder_.count_inner(1);
-    const double curvature = linalg::dot(d_, ad_);
+    const double curvature = problem_.space().dot(d_, ad_);
     const double length = gz_ / curvature;
     const double feasible = feasible_length();
     if (!(curvature > 0) || length > feasible) {
@@ -158,7 +161,7 @@ class Run {
 
   // How far p − t d stays feasible.
   double feasible_length() const {
-    return -parallel_max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    return -problem_.space().max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
       double largest = -std::numeric_limits<double>::infinity();
       for (std::size_t i = begin; i < end; ++i) {
         if (problem_.bounded[i] != 0 && d_[i] > 0) largest = std::max(largest, -p_[i] / d_[i]);
@@ -190,7 +193,7 @@ class Run {
   }
 
   bool small_gradient() const {
-    return parallel_max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    return problem_.space().max(p_.size(), grain, [&](std::size_t begin, std::size_t end) {
              double largest = 0;
              for (std::size_t i = begin; i < end; ++i) {
                largest = std::max(largest, row_residual(problem_.bounded[i] != 0, p_[i], g_[i]));

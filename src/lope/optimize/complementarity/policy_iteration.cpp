@@ -153,7 +153,7 @@ LcpSummary guess_and_solve(const MixedLcp& problem, linalg::MaskedInverse& inver
     parallel_for(p.size(), grain, [&](std::size_t i) { right[i] = -problem.b[i] - right[i]; });
     rule.complete_right(right);
     const linalg::CgOptions inner_options = cg_options(inner.next(residual), options, recorder);
-    recorder.count_inner(cg.solve(product, rule, right, change, inner_options).iterations);
+    recorder.count_inner(cg.solve(problem.space(), product, rule, right, change, inner_options).iterations);
     linalg::combine(1, change, 1, p);
     recorder.count_iteration();
     residual = recorder.record();
@@ -201,9 +201,10 @@ LcpSummary LinearSolve::solve(linalg::Vector p, const LcpOptions& options) {
   constexpr int restarts = 5;
   while (recorder.iterations() < restarts && recorder.inner_iterations() < options.max_inner_iterations) {
     linalg::combine(-1, recorder.w(), 0, right);
+    const auto product = [&](linalg::ConstVector x, linalg::Vector y) { linalg::multiply(a, x, y); };
     const linalg::CgSummary solved =
-        cg().solve([&](linalg::ConstVector x, linalg::Vector y) { linalg::multiply(a, x, y); }, inverse(),
-                   right, change, cg_options(0.9 * options.tolerance, options, recorder));
+        cg().solve(problem().space(), product, inverse(), right, change,
+                   cg_options(0.9 * options.tolerance, options, recorder));
     linalg::combine(1, change, 1, p);
     recorder.count_iteration();
     recorder.count_inner(solved.iterations);

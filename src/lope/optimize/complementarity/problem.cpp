@@ -1,7 +1,7 @@
 #include <lope/base/parallel.h>
 #include <lope/optimize/complementarity/problem.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::optimize::complementarity {
 namespace {
@@ -67,7 +67,7 @@ std::vector<Part> describe_parts(const MixedLcp& problem, const std::vector<int>
 
 double lcp_residual_of(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w) {
   if (problem.size() == 0) return 0;
-  return parallel_max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return problem.space().max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
     double largest = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const double residual = row_residual(problem.bounded[i] != 0, p[i], w[i]);
@@ -90,7 +90,7 @@ double lcp_residual(const MixedLcp& problem, linalg::ConstVector p) {
 }
 
 double lcp_objective(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w) {
-  return 0.5 * parallel_sum(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
+  return 0.5 * problem.space().sum(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
            double sum = 0;
            for (std::size_t i = begin; i < end; ++i) sum += p[i] * (w[i] + problem.b[i]);
            return sum;
@@ -103,11 +103,13 @@ void make_feasible(const MixedLcp& problem, linalg::Vector p) {
 }
 
 double lcp_infeasibility(const MixedLcp& problem, linalg::ConstVector p) {
-  double largest = 0;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    if (problem.bounded[i] != 0) largest = std::max(largest, -p[i]);
-  }
-  return largest;
+  return std::max(0.0, problem.space().max(problem.size(), grain, [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (problem.bounded[i] != 0) largest = std::max(largest, -p[i]);
+    }
+    return largest;
+  }));
 }
 
 std::vector<std::uint8_t> policy_at(const MixedLcp& problem, linalg::ConstVector p, linalg::ConstVector w) {

@@ -34,6 +34,8 @@ struct MixedLcp {
   std::vector<std::uint8_t> bounded;  // 1: the row belongs to S
 
   std::size_t size() const { return b.size(); }
+  // Where p lives.
+  const linalg::Space& space() const { return linalg::local_space(); }
 };
 
 // What is left of one row's condition; w = (Ap + b)_i.

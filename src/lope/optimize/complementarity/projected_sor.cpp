@@ -62,7 +62,7 @@ LcpSummary ProjectedSor::solve(linalg::Vector p, const LcpOptions& options) {
       sweeps_.projected_sweep(right, problem().bounded, p, linalg::Direction::Forward, relaxation.omega());
       if (observe) {
         linalg::combine(1, p, -1, before);
-        relaxation.observe(recorder.iterations(), linalg::norm(before));
+        relaxation.observe(recorder.iterations(), problem().space().norm(before));
       }
       recorder.count_iteration();
     }

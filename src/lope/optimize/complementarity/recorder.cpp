@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace lope::optimize::complementarity {
 
@@ -12,7 +12,7 @@ LcpRecorder::LcpRecorder(const MixedLcp& problem, linalg::Vector p, const LcpOpt
 
 double LcpRecorder::record() {
   const double residual = lcp_residual(problem_, p_, w_);
-  return remember(linear_ ? linalg::max_block_norm(w_, 1) : residual, w_);
+  return remember(linear_ ? problem_.space().max_block_norm(w_, 1) : residual, w_);
 }
 
 double LcpRecorder::record(linalg::ConstVector w) { return remember(lcp_residual_of(problem_, p_, w), w); }

@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 
 using namespace key_words;

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/geometry/transform.h>
 #include <lope/io/sheet_io.h>
 #include <lope/scene/kinds/cloth_build.h>

@@ -5,6 +5,8 @@
 #include <lope/scene/rules.h>
 #include <lope/scene/vocabulary.h>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 
 using namespace key_words;

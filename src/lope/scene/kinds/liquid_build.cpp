@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/kinds/liquid_build.h>
 #include <lope/scene/kinds/liquid_check.h>

@@ -12,6 +12,8 @@
 #include <array>
 #include <numbers>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 
 using namespace key_words;

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/material/registry.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/checking.h>
@@ -5,6 +6,8 @@
 #include <lope/scene/limits.h>
 
 #include <cmath>
+
+#include <fmt/core.h>
 
 namespace lope::scene {
 namespace {

@@ -1,3 +1,4 @@
+#include <lope/base/errors.h>
 #include <lope/base/random.h>
 #include <lope/material/registry.h>
 #include <lope/scene/body_mesh.h>

@@ -9,6 +9,8 @@
 #include <functional>
 #include <limits>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 

@@ -1,10 +1,10 @@
 #include <lope/base/parallel.h>
-#include <lope/linalg/space.h>
 #include <lope/optimize/check_derivatives.h>
 
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 #include <support/dense.h>
+#include <support/vectors.h>
 #include <unit/matter/cloth/sheets.h>
 
 namespace lope::matter {
@@ -80,7 +80,7 @@ TEST(ClothObjective, DerivativesAgreeWithDifferences) {
 Eigen::MatrixXd second_derivative(const ClothObjective& objective, HessianKind kind) {
   linalg::BlockMatrix H(objective.pattern(), 3);
   H.set_zero();
-  objective.add_hessian(kind, H.values().data());
+  objective.add_hessian(kind, H);
   Eigen::MatrixXd result(6, 6);
   for (int a = 0; a < 2; ++a) {
     for (int b = 0; b < 2; ++b) {
@@ -238,7 +238,7 @@ TEST(Cloth, SameBitsForAnyNumberOfThreadsAndEveryWidth) {
     for (const HessianKind kind : {HessianKind::Raw, HessianKind::Projected}) {
       linalg::BlockMatrix H(objective.pattern(), 3);
       H.set_zero();
-      objective.add_hessian(kind, H.values().data());
+      objective.add_hessian(kind, H);
       all.insert(all.end(), H.values().begin(), H.values().end());
     }
     all.push_back(objective.potential());

@@ -4,7 +4,6 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/geometry/shapes.h>
 #include <lope/linalg/block_multigrid.h>
-#include <lope/linalg/space.h>
 #include <lope/matter/contact/obstacle_penalty.h>
 #include <lope/matter/island_objective.h>
 
@@ -12,6 +11,7 @@
 #include <random>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 
 namespace lope::matter {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using optimize::HessianKind;
 
 PlacedObstacle at_rest(Expected<geometry::LevelSetPtr> shape) {
-  return {.shape = shape.value(), .before = {}, .after = {}};
+  return {.shape = shape.value()};
 }
 
 // A soft block whose step problem is set up by hand: masses pull towards a target.
@@ -227,7 +227,7 @@ class Wall final : public ContactTerm {
   double value_noise() override { return 0; }
   double largest_step(std::span<const double> d) override { return 0.5 / std::abs(d[0]); }
   void add_gradient(std::span<double>) override {}
-  void add_hessian(HessianKind, linalg::BlockMatrix&) override {}
+  void add_hessian(HessianKind, linalg::BlockAssembler&) override {}
   void add_hessian_times(HessianKind, std::span<const double>, std::span<double>) override {}
 };
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <papers/lcp_scenarios.h>
 #include <papers/pressure_fas.h>
+#include <support/vectors.h>
 
 namespace lope::matter {
 namespace {

@@ -3,7 +3,6 @@
 #include <lope/base/parallel.h>
 #include <lope/base/random.h>
 #include <lope/geometry/level_set/analytic.h>
-#include <lope/linalg/space.h>
 #include <lope/matter/mpm/mpm_objective.h>
 #include <lope/matter/mpm/sampling.h>
 #include <lope/matter/mpm/transfers.h>
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <support/vectors.h>
 
 namespace lope::matter::mpm {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unit/optimize/complementarity/sample_problems.h>
 

@@ -35,7 +35,7 @@ std::shared_ptr<const linalg::BlockPattern> sheet_pattern(const geometry::Sheet&
 std::vector<double> lumped_masses(const geometry::Sheet& sheet, const Membrane& membrane, double density) {
   std::vector<double> masses(sheet.vertices.size(), 0.0);
   for (std::size_t t = 0; t < sheet.triangles.size(); ++t) {
-    for (const int node : sheet.triangles[t]) masses[index(node)] += membrane.areas()[t] * density / 3;
+    for (const int node : sheet.triangles[t]) masses[index(node)] += membrane.volumes()[t] * density / 3;
   }
   return masses;
 }
@@ -111,9 +111,9 @@ ClothObjective::ClothObjective(const geometry::Sheet& sheet, const ClothMaterial
       bending_(sheet, material.bending, material.grain, pattern()) {
   if (air.drag > 0) air_.emplace(sheet, air, pattern());
   double area = 0;
-  for (const double a : membrane_.areas()) area += a;
+  for (const double a : membrane_.volumes()) area += a;
   total_stiffness_ = area * membrane_.rest_stiffness();
-  triangle_size_ = std::sqrt(area / membrane_.triangle_count());
+  triangle_size_ = std::sqrt(area / membrane_.element_count());
   held_.resize(size());
 }
 

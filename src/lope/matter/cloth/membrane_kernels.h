@@ -4,7 +4,7 @@
 
 #include <lope/base/cpu.h>
 #include <lope/material/membrane.h>
-#include <lope/matter/element_rows.h>
+#include <lope/matter/element_kernels.h>
 
 namespace lope::matter::membrane {
 
@@ -21,41 +21,11 @@ struct Layout {
   static constexpr int plane = 0, normal = 10, tangent_rows = 13;
 };
 
-// Everything the loops read and write, for all batches.
-struct Batches {
-  const material::MembraneModel* model;  // one per batch
-  const int* filled;                     // number of elements in the batch, the rest is padding
-  const IndexRow* nodes;                 // node numbers
-  const IndexRow* slots;                 // matrix block of each pair of nodes, row-major
-  const Row* rest;
-  Row* state;
-  Row* tangent;
-};
+using Batches = ElementBatches<material::MembraneModel>;
+using Kernels = ElementKernels<material::MembraneModel>;
 
-struct EnergySums {
-  double value = 0;      // Σ Aψ
-  double magnitude = 0;  // Σ A(|ψ| + λ₁ Σ|P|): times the machine epsilon, what rounding may do to the value
-};
-
-// All of them handle the batches [begin, end).
-struct Kernels {
-  // state ← principal frames at x.
-  void (*decompose)(const Batches& batches, int begin, int end, const double* x);
-  EnergySums (*energy)(const Batches& batches, int begin, int end);
-  void (*gradient)(const Batches& batches, int begin, int end, double* g);
-  void (*tangent)(const Batches& batches, int begin, int end, bool projected);
-  // values += scale·∂²Φ, from tangent: 3×3 row-major blocks at their slots.
-  void (*hessian)(const Batches& batches, int begin, int end, double scale, double* values);
-  // y += scale·∂²Φ·p, from tangent.
-  void (*product)(const Batches& batches, int begin, int end, double scale, const double* p, double* y);
-};
-
-// isa must be supported (base/cpu.h).
-const Kernels& kernels(Isa isa);
-
-// One per translation unit.
-const Kernels& baseline_kernels();
-const Kernels& avx2_kernels();
-const Kernels& avx512_kernels();
+// One per instruction set, each compiled for it.
+template <Isa isa>
+const Kernels& compiled_kernels();
 
 }  // namespace lope::matter::membrane

@@ -8,45 +8,32 @@
 #include <lope/math/svd.h>
 #include <lope/matter/block_scatter.h>
 #include <lope/matter/cloth/membrane_kernels.h>
+#include <lope/matter/pack_rows.h>
 
 namespace lope::matter::membrane {
 
 using material::MembraneModel;
 
 template <int W, class Isa>
-struct KernelsOf {
-  using T = math::Pack<W, Isa>;
-  template <bool wide, class = void>
-  struct WideOf {
-    using Type = T;
-  };
-  template <class Unused>
-  struct WideOf<true, Unused> {
-    using Type = math::Twin<T>;
-  };
-  using Wide = typename WideOf<(2 * W <= lanes)>::Type;
+struct KernelsOf : PackRows<W, Isa> {
+  using Rows = PackRows<W, Isa>;
+  using typename Rows::T;
+  using typename Rows::Wide;
+  using Rows::row, Rows::rows_of, Rows::set_row;
   using L = Layout;
   using Scatter = BlockScatter<3, 3, W, Isa>;
   using Blocks = typename Scatter::Blocks;
 
-  template <class X = T>
-  [[gnu::always_inline]] static X row(const Row* rows, int index, int lane) {
-    return math::load<X>(rows[index].lane + lane);
-  }
-  template <class X>
-  [[gnu::always_inline]] static void set_row(Row* rows, int index, int lane, X value) {
-    math::store(rows[index].lane + lane, value);
-  }
   template <class X>
   [[gnu::always_inline]] static material::MembraneConstants<X> constants(const Row* rest, int lane) {
-    return {row<X>(rest, L::warp, lane),  row<X>(rest, L::weft, lane),
-            row<X>(rest, L::coupling, lane), row<X>(rest, L::shear, lane),
-            row<X>(rest, L::largest_stretch, lane), row<X>(rest, L::limit_stiffness, lane)};
+    return {pack_of<X>(rest, L::warp, lane),  pack_of<X>(rest, L::weft, lane),
+            pack_of<X>(rest, L::coupling, lane), pack_of<X>(rest, L::shear, lane),
+            pack_of<X>(rest, L::largest_stretch, lane), pack_of<X>(rest, L::limit_stiffness, lane)};
   }
   template <class X>
   [[gnu::always_inline]] static material::PrincipalFrame<X> principal(const Row* state, int lane) {
-    return {row<X>(state, L::c, lane), row<X>(state, L::s, lane), row<X>(state, L::first, lane),
-            row<X>(state, L::second, lane)};
+    return {pack_of<X>(state, L::c, lane), pack_of<X>(state, L::s, lane), pack_of<X>(state, L::first, lane),
+            pack_of<X>(state, L::second, lane)};
   }
 
   template <class X>
@@ -89,15 +76,15 @@ struct KernelsOf {
     using X = Wide;
     constexpr double vanishing = 1e-280;
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * 3;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      Row* state = rows_of(batches.state, batch, L::state_rows);
+      const IndexRow* node = rows_of(batches.nodes, batch, 3);
       for (int lane = 0; lane < lanes; lane += X::width) {
         const Vector<X> origin = gathered<X>(node, 0, lane, x);
         const Vector<X> e1 = difference(gathered<X>(node, 1, lane, x), origin);
         const Vector<X> e2 = difference(gathered<X>(node, 2, lane, x), origin);
-        const Vector<X> f1 = combined(row<X>(rest, 0, lane), e1, row<X>(rest, 2, lane), e2);
-        const Vector<X> f2 = combined(row<X>(rest, 1, lane), e1, row<X>(rest, 3, lane), e2);
+        const Vector<X> f1 = combined(pack_of<X>(rest, 0, lane), e1, pack_of<X>(rest, 2, lane), e2);
+        const Vector<X> f2 = combined(pack_of<X>(rest, 1, lane), e1, pack_of<X>(rest, 3, lane), e2);
         // t₁ along the longer column of F, n across both, whatever they are.
         const X square1 = dot(f1, f1), square2 = dot(f2, f2);
         const Vector<X> longer = chosen(square1 >= square2, f1, f2);
@@ -145,29 +132,19 @@ struct KernelsOf {
     return result;
   }
 
-  [[gnu::always_inline]] static void add_to(Row& sums, int lane, T summand) {
-    math::store(sums.lane + lane, math::load<T>(sums.lane + lane) + summand);
-  }
-
   static EnergySums energy(const Batches& batches, int begin, int end) {
-    Row value = {}, magnitude = {};  // one sum per lane of a batch, whatever the width of a pack
+    typename Rows::Sums sums;
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
       for (int lane = 0; lane < lanes; lane += W) {
         const material::MembraneStress<T> s = stress(batches.model[batch], rest, state, lane);
         const T area = row(rest, L::area, lane);
         const T slopes = math::abs(s.p11) + math::abs(s.p22) + math::abs(s.p12) + math::abs(s.p21);
-        add_to(value, lane, area * s.energy);
-        add_to(magnitude, lane, area * math::fma(row(state, L::first, lane), slopes, math::abs(s.energy)));
+        sums.add(lane, area * s.energy, area * math::fma(row(state, L::first, lane), slopes, math::abs(s.energy)));
       }
     }
-    EnergySums sums;
-    for (int lane = 0; lane < lanes; ++lane) {
-      sums.value += value.lane[lane];
-      sums.magnitude += magnitude.lane[lane];
-    }
-    return sums;
+    return sums.total();
   }
 
   // β_a of nodes 1 and 2.
@@ -189,9 +166,9 @@ struct KernelsOf {
     return {row(state, first, lane), row(state, first + 1, lane), row(state, first + 2, lane)};
   }
 
-  // Adds f[a] to node a + 1 and minus their sum to node 0. Padding stands last.
-  [[gnu::always_inline]] static void scatter_forces(const Vector<T> (&f)[2], const IndexRow* node, int lane, int filled,
-                                                    double* y) {
+  // Adds f[a] to node a + 1 and minus their sum to node 0.
+  [[gnu::always_inline]] static void scatter_edge_forces(const Vector<T> (&f)[2], const IndexRow* node, int lane, int filled,
+                                                         double* y) {
     double force[3][3][W];
     math::store(force[0][0], -(f[0].x + f[1].x));
     math::store(force[0][1], -(f[0].y + f[1].y));
@@ -201,20 +178,14 @@ struct KernelsOf {
       math::store(force[a + 1][1], f[a].y);
       math::store(force[a + 1][2], f[a].z);
     }
-    const int count = filled - lane < W ? filled - lane : W;
-    for (int w = 0; w < count; ++w) {
-      for (int a = 0; a < 3; ++a) {
-        double* target = y + static_cast<std::int64_t>(3) * node[a].lane[lane + w];
-        for (int i = 0; i < 3; ++i) target[i] += force[a][i][w];
-      }
-    }
+    Rows::scatter_forces(force, node, lane, filled, y);
   }
 
   static void gradient(const Batches& batches, int begin, int end, double* g) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * 3;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const IndexRow* node = rows_of(batches.nodes, batch, 3);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         const material::MembraneStress<T> s = stress(batches.model[batch], rest, state, lane);
         const Shape b = shape(rest, state, lane);
@@ -226,7 +197,7 @@ struct KernelsOf {
           const T across = area * math::fma(s.p21, b.beta[a][0], s.p22 * b.beta[a][1]);
           f[a] = combined(along, r1, across, r2);
         }
-        scatter_forces(f, node, lane, batches.filled[batch], g);
+        scatter_edge_forces(f, node, lane, batches.filled[batch], g);
       }
     }
   }
@@ -234,9 +205,9 @@ struct KernelsOf {
   static void tangent(const Batches& batches, int begin, int end, bool projected) {
     using X = Wide;
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      Row* out = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      Row* out = rows_of(batches.tangent, batch, L::tangent_rows);
       for (int lane = 0; lane < lanes; lane += X::width) {
         const MembraneModel model = batches.model[batch];
         const material::MembraneStress<X> s = stress<X>(model, rest, state, lane);
@@ -253,7 +224,7 @@ struct KernelsOf {
           math::project_psd(A);
           math::project_psd(normal);
         }
-        const X area = row<X>(rest, L::area, lane);
+        const X area = pack_of<X>(rest, L::area, lane);
         int index = L::plane;
         for (int i = 0; i < 4; ++i) {
           for (int j = i; j < 4; ++j) set_row(out, index++, lane, area * A(i, j));
@@ -344,10 +315,10 @@ struct KernelsOf {
 
   static void hessian(const Batches& batches, int begin, int end, double scale, double* values) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      const IndexRow* slots = batches.slots + static_cast<std::int64_t>(batch) * 9;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
+      const IndexRow* slots = rows_of(batches.slots, batch, 9);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         Blocks blocks;
         fill_blocks(read_tangent(rows, lane, T(scale)), shape(rest, state, lane), frame(state, 0, lane),
@@ -359,10 +330,10 @@ struct KernelsOf {
 
   static void product(const Batches& batches, int begin, int end, double scale, const double* p, double* y) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * 3;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
+      const IndexRow* node = rows_of(batches.nodes, batch, 3);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         const Tangent t = read_tangent(rows, lane, T(scale));
         const Shape b = shape(rest, state, lane);
@@ -390,7 +361,7 @@ struct KernelsOf {
           const T out = math::fma(normal[0], q[0], normal[1] * q[1]);
           f[a] = combined(T(1), combined(along, frames[0], across, frames[1]), out, frames[2]);
         }
-        scatter_forces(f, node, lane, batches.filled[batch], y);
+        scatter_edge_forces(f, node, lane, batches.filled[batch], y);
       }
     }
   }

@@ -1,22 +1,25 @@
-#include <lope/matter/liquid/multigrid_kernels.h>
-#include <lope/matter/liquid/multigrid_kernels_tables.h>
+#include <lope/matter/kernel_isa.h>
+#include <lope/matter/liquid/multigrid_kernels_coarse.h>
+#include <lope/matter/liquid/multigrid_kernels_finest.h>
+#include <lope/matter/liquid/multigrid_kernels_galerkin.h>
 
 namespace lope::matter::multigrid {
+namespace {
 
-// A row is eight single-precision numbers: wider vectors than AVX2's would not be filled.
-template <>
-const Kernels<2>& kernels([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-  if (isa != Isa::Baseline) return plane_kernels_avx2;
-#endif
-  return plane_kernels_baseline;
+template <int Dim>
+constexpr Kernels<Dim> table = {
+    defect<Dim>,      relax<Dim>,           restrict_fine<Dim>,  prolong_fine<Dim>,
+    product<Dim>,     clipping<Dim>,        step<Dim>,           collect<Dim>,
+    chebyshev<Dim>,   restrict_coarse<Dim>, prolong_coarse<Dim>, galerkin_weights<Dim>,
+    galerkin_row<Dim>};
+
+}  // namespace
+
+template <int Dim, Isa isa>
+const Kernels<Dim>& compiled_kernels() {
+  return table<Dim>;
 }
-template <>
-const Kernels<3>& kernels([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-  if (isa != Isa::Baseline) return space_kernels_avx2;
-#endif
-  return space_kernels_baseline;
-}
+template const Kernels<2>& compiled_kernels<2, kernel_isa>();
+template const Kernels<3>& compiled_kernels<3, kernel_isa>();
 
 }  // namespace lope::matter::multigrid

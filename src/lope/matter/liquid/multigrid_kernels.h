@@ -196,8 +196,9 @@ struct Kernels {
                        float* inverse);
 };
 
-// isa must be supported (base/cpu.h).
-template <int Dim>
-const Kernels<Dim>& kernels(Isa isa);
+// One per instruction set, each compiled for it. Not for AVX-512: a row is eight single-precision numbers, wider vectors than
+// AVX2's would not be filled.
+template <int Dim, Isa isa>
+const Kernels<Dim>& compiled_kernels();
 
 }  // namespace lope::matter::multigrid

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lope/geometry/bricks.h>
+#include <lope/matter/kernel_choice.h>
 #include <lope/matter/liquid/galerkin_stencils.h>
 #include <lope/matter/liquid/multigrid_kernels.h>
 #include <lope/matter/liquid/pressure_system.h>
@@ -91,7 +92,10 @@ struct Levels {
   static constexpr int cells = Level<Dim>::cells, rows = Level<Dim>::rows;
 
   Levels(int most_coarsest_unknowns, Isa isa)
-      : coarsest_unknowns(most_coarsest_unknowns), kernels(multigrid::kernels<Dim>(isa)) {}
+      : coarsest_unknowns(most_coarsest_unknowns),
+        kernels(kernels_for(isa, []<Isa which>() -> const Kernels<Dim>& {
+          return compiled_kernels<Dim, which == Isa::Avx512 ? Isa::Avx2 : which>();
+        })) {}
 
   int coarsest_unknowns;
   const Kernels<Dim>& kernels;

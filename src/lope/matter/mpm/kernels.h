@@ -12,6 +12,7 @@
 #include <lope/base/cpu.h>
 #include <lope/material/parameters.h>
 #include <lope/matter/element_rows.h>
+#include <lope/matter/stretch_layout.h>
 
 #include <cstdint>
 
@@ -34,33 +35,21 @@ inline constexpr int window = 5;
 template <int d>
 inline constexpr int window_lines = d == 3 ? window * window : window;
 
-// Rows of one batch.
+// Rows of one batch: the matrix of the rest data is Fₙ. Behind it the place in the cell: distance from the first node touched
+// along each axis, in cells, in [½, 3⁄2].
 template <int d>
-struct Layout {
-  static constexpr int pairs = d == 3 ? 3 : 1;
-  // Fₙ (row-major), volume at rest (0 marks padding), μ, λ, and the place in the cell: distance from the first node touched
-  // along each axis, in cells, in [½, 3⁄2].
-  static constexpr int volume = d * d, mu = volume + 1, lambda = volume + 2, place = volume + 3, rest_rows = place + d;
-  // U, V (row-major) and σ of F.
-  static constexpr int u = 0, v = d * d, sigma = 2 * d * d, state_rows = sigma + d;
-  // As in solid/elastic_kernels.h: the rotated dP/dF times the volume.
-  static constexpr int triangle = d * (d + 1) / 2;
-  static constexpr int same = triangle, crossed = triangle + pairs, tangent_rows = triangle + 2 * pairs;
+struct Layout : StretchLayout<d> {
+  static constexpr int place = StretchLayout<d>::more_rest, rest_rows = place + d;
 };
 
 struct Batches {
-  const material::Density* density;  // one per batch
-  const int* filled;                 // points in the batch, the rest is padding
-  const IndexRow* base;              // the first node touched, as a local node of the block
+  const material::Density* model;  // one per batch
+  const int* filled;               // points in the batch, the rest is padding
+  const IndexRow* base;            // the first node touched, as a local node of the block
   const Row* rest;
   Row* state;
   Row* tangent;
   double inverse_dx;
-};
-
-struct EnergySums {
-  double value = 0;      // Σ Vψ
-  double magnitude = 0;  // Σ V(|ψ| + σ₁Σ|ψ_i|): times the machine epsilon, what rounding may do to the value
 };
 
 // Where the Hessian of one block goes: blocks of the upper triangle, at shift[window_lines·row + line] + column.
@@ -90,16 +79,8 @@ struct Kernels {
   void (*hessian)(const Batches& batches, int begin, int end, const HessianTarget& target);
 };
 
-// isa must be supported (base/cpu.h).
-template <int d>
-const Kernels& kernels(Isa isa);
-
-// One per translation unit.
-template <int d>
-const Kernels& baseline_kernels();
-template <int d>
-const Kernels& avx2_kernels();
-template <int d>
-const Kernels& avx512_kernels();
+// One per instruction set, each compiled for it.
+template <int d, Isa isa>
+const Kernels& compiled_kernels();
 
 }  // namespace lope::matter::mpm

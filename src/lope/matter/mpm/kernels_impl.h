@@ -6,9 +6,6 @@
 // the cache, and scattered once per cell.
 #pragma once
 
-#include <lope/material/dispatch.h>
-#include <lope/math/psd.h>
-#include <lope/math/svd.h>
 #include <lope/matter/mpm/kernels.h>
 #include <lope/matter/stretch_rows.h>
 
@@ -21,26 +18,11 @@ template <int d, int W, class Isa>
 struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   using Rows = StretchRows<d, W, Isa, Layout<d>>;
   using typename Rows::T;
-  using typename Rows::Tangent;
   using typename Rows::Wide;
-  using Rows::lame, Rows::product_of, Rows::read_tangent, Rows::row, Rows::set_row, Rows::square, Rows::stretches,
-      Rows::tangent;
+  using Rows::product_of, Rows::product_transposed, Rows::row, Rows::rows_of, Rows::square;
   using L = Layout<d>;
   static constexpr int touched = touched_nodes<d>;
   static constexpr int square_size = d * d;
-
-  // A Bᵀ.
-  [[gnu::always_inline]] static Square<T, d> product_transposed(const Square<T, d>& A, const Square<T, d>& B) {
-    Square<T, d> result;
-    for (int i = 0; i < d; ++i) {
-      for (int j = 0; j < d; ++j) {
-        T sum = A(i, 0) * B(j, 0);
-        for (int k = 1; k < d; ++k) sum = math::fma(A(i, k), B(j, k), sum);
-        result(i, j) = sum;
-      }
-    }
-    return result;
-  }
 
   // The spline and its derivative (per metre) at the three nodes along each axis.
   template <class X>
@@ -52,7 +34,7 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
     Weights<X> r;
     const X scale(inverse_dx);
     for (int k = 0; k < d; ++k) {
-      const X at = Rows::template row<X>(rest, L::place + k, lane);
+      const X at = pack_of<X>(rest, L::place + k, lane);
       const X a = X(1.5) - at, b = at - X(1), c = at - X(0.5);
       r.w[k][0] = X(0.5) * a * a;
       r.w[k][1] = X(0.75) - b * b;
@@ -151,72 +133,24 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   }
 
   static void decompose(const Batches& batches, int begin, int end, const double* u) {
-    for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      for (int lane = 0; lane < lanes; lane += Wide::width) {
-        const Weights<Wide> w = weights<Wide>(rest, lane, batches.inverse_dx);
-        const Square<Wide, d> before = Rows::template square<Wide>(rest, 0, lane);
-        const Square<Wide, d> G = gradient_of<Wide>(w, batches.base[batch], lane, u);
-        Square<Wide, d> F = product_of(G, before);
-        for (int i = 0; i < d; ++i) {
-          for (int j = 0; j < d; ++j) F(i, j) += before(i, j);
-        }
-        math::SignedSvd<Wide, d> svd;
-        math::signed_svd(F, svd);
-        for (int i = 0; i < d; ++i) {
-          for (int j = 0; j < d; ++j) {
-            set_row(state, L::u + d * i + j, lane, svd.U(i, j));
-            set_row(state, L::v + d * i + j, lane, svd.V(i, j));
-          }
-          set_row(state, L::sigma + i, lane, svd.sigma[i]);
-        }
+    Rows::decompose_each(batches, begin, end, [&](int batch, const Row* rest, int lane) __attribute__((always_inline)) {
+      const Weights<Wide> w = weights<Wide>(rest, lane, batches.inverse_dx);
+      const Square<Wide, d> before = Rows::template square<Wide>(rest, 0, lane);
+      const Square<Wide, d> G = gradient_of<Wide>(w, batches.base[batch], lane, u);
+      Square<Wide, d> F = product_of(G, before);
+      for (int i = 0; i < d; ++i) {
+        for (int j = 0; j < d; ++j) F(i, j) += before(i, j);
       }
-    }
-  }
-
-  [[gnu::always_inline]] static void add_to(Row& sums, int lane, T summand) {
-    math::store(sums.lane + lane, math::load<T>(sums.lane + lane) + summand);
-  }
-
-  static EnergySums energy(const Batches& batches, int begin, int end) {
-    Row value = {}, magnitude = {};
-    for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += W) {
-          const Column<T, d> s = stretches(state, lane);
-          const material::Lame<T> m = lame(rest, lane);
-          const T volume = row(rest, L::volume, lane);
-          const T psi = model.template energy<T, d>(m, s);
-          Column<T, d> g;
-          model.template gradient<T, d>(m, s, g);
-          T slopes = math::abs(g[0]);
-          for (int i = 1; i < d; ++i) slopes += math::abs(g[i]);
-          const auto real = volume > T(0);
-          add_to(value, lane, math::select(real, volume * psi, T(0)));
-          add_to(magnitude, lane, math::select(real, volume * math::fma(s[0], slopes, math::abs(psi)), T(0)));
-        }
-      });
-    }
-    EnergySums sums;
-    for (int lane = 0; lane < lanes; ++lane) {
-      sums.value += value.lane[lane];
-      sums.magnitude += magnitude.lane[lane];
-    }
-    return sums;
+      return F;
+    });
   }
 
   static void gradient(const Batches& batches, int begin, int end, double* g) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
       Column<T, d> slope[lanes / W];
-      material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += W)
-          model.template gradient<T, d>(lame(rest, lane), stretches(state, lane), slope[lane / W]);
-      });
+      Rows::density_slopes(batches.model[batch], rest, state, slope);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         const T volume = row(rest, L::volume, lane);
         Square<T, d> US = square(state, L::u, lane);
@@ -224,41 +158,28 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
           const T scaled = volume * slope[lane / W][j];
           for (int i = 0; i < d; ++i) US(i, j) = US(i, j) * scaled;
         }
-        const Square<T, d> FV = product_of(square(rest, 0, lane), square(state, L::v, lane));
-        scatter(product_transposed(US, FV), weights(rest, lane, batches.inverse_dx), batches.base[batch], lane,
-                batches.filled[batch], g);
+        scatter(product_transposed(US, carried_frame(rest, state, lane)), weights(rest, lane, batches.inverse_dx),
+                batches.base[batch], lane, batches.filled[batch], g);
       }
     }
   }
 
+  // Fₙ V.
+  [[gnu::always_inline]] static Square<T, d> carried_frame(const Row* rest, const Row* state, int lane) {
+    return product_of(square(rest, 0, lane), square(state, L::v, lane));
+  }
+
   static void product(const Batches& batches, int begin, int end, const double* p, double* y) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         const Weights<T> w = weights(rest, lane, batches.inverse_dx);
         const Square<T, d> U = square(state, L::u, lane);
-        const Square<T, d> FV = product_of(square(rest, 0, lane), square(state, L::v, lane));
+        const Square<T, d> FV = carried_frame(rest, state, lane);
         const Square<T, d> right = product_of(gradient_of(w, batches.base[batch], lane, p), FV);
-        Square<T, d> dF;  // Uᵀ dF V
-        for (int i = 0; i < d; ++i) {
-          for (int j = 0; j < d; ++j) {
-            T sum = U(0, i) * right(0, j);
-            for (int k = 1; k < d; ++k) sum = math::fma(U(k, i), right(k, j), sum);
-            dF(i, j) = sum;
-          }
-        }
-        const Tangent c = read_tangent(rows, lane);
-        Square<T, d> dP;
-        for (int i = 0; i < d; ++i) {
-          T sum = c.stretch(i, 0) * dF(0, 0);
-          for (int j = 1; j < d; ++j) sum = math::fma(c.stretch(i, j), dF(j, j), sum);
-          dP(i, i) = sum;
-          for (int j = 0; j < d; ++j) {
-            if (j != i) dP(i, j) = math::fma(c.same(i, j), dF(i, j), c.crossed(i, j) * dF(j, i));
-          }
-        }
+        const Square<T, d> dP = Rows::read_tangent(rows, lane).times(Rows::transposed_product(U, right));
         scatter(product_transposed(product_of(U, dP), FV), w, batches.base[batch], lane, batches.filled[batch], y);
       }
     }
@@ -272,8 +193,8 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   };
   [[gnu::always_inline]] static void tensors(const Row* rest, const Row* state, const Row* rows, int lane, Tensors& out) {
     const Square<T, d> U = square(state, L::u, lane);
-    const Square<T, d> FV = product_of(square(rest, 0, lane), square(state, L::v, lane));
-    const Tangent c = read_tangent(rows, lane);
+    const Square<T, d> FV = carried_frame(rest, state, lane);
+    const typename Rows::Tangent c = Rows::read_tangent(rows, lane);
     // X_pq[i, j] = U_ip FV_jq, Y_pq the same after the rotated derivative: Ā = Σ_pq X_pq Y_pqᵀ.
     Square<T, d> X[d][d], Y[d][d];
     for (int p = 0; p < d; ++p) {
@@ -433,9 +354,9 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   static void hessian(const Batches& batches, int begin, int end, const HessianTarget& target) {
     int base = -1;
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
       for (int lane = 0; lane < batches.filled[batch]; lane += W) {
         Tensors made;
         tensors(rest, state, rows, lane, made);
@@ -452,7 +373,7 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
     if (base >= 0) flush(base, target);
   }
 
-  static constexpr Kernels table = {decompose, energy, gradient, tangent, product, hessian};
+  static constexpr Kernels table = {decompose, Rows::energy, gradient, Rows::tangent, product, hessian};
 };
 
 }  // namespace lope::matter::mpm

@@ -3,12 +3,12 @@
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
 #include <lope/matter/displacement_budget.h>
+#include <lope/matter/kernel_choice.h>
 #include <lope/matter/mpm/mpm_objective.h>
 #include <lope/matter/mpm/splines.h>
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -27,19 +27,10 @@ std::size_t line_between(const Grid<Dim>& grid, std::size_t row, std::size_t oth
 }
 }  // namespace
 
-template <int d>
-const Kernels& kernels([[maybe_unused]] Isa isa) {
-  assert(cpu_supports(isa));
-#if defined(__x86_64__)
-  if (isa == Isa::Avx512) return avx512_kernels<d>();
-  if (isa == Isa::Avx2) return avx2_kernels<d>();
-#endif
-  return baseline_kernels<d>();
-}
-
 template <int Dim>
 MpmObjective<Dim>::MpmObjective(std::span<const Material> materials, double length, Isa isa)
-    : materials_(materials.begin(), materials.end()), kernels_(kernels<Dim>(isa)) {
+    : materials_(materials.begin(), materials.end()),
+      kernels_(kernels_for(isa, []<Isa which>() -> const Kernels& { return compiled_kernels<Dim, which>(); })) {
   for (const Material& m : materials_) rest_stiffness_.push_back(material::rest_stiffness_norm<Dim>(m.elastic));
   scales_.length = length;
   scratch_.resize(worker_count());
@@ -190,10 +181,7 @@ double MpmObjective<Dim>::elastic_energy() {
     parts[b] = kernels_.energy(batches(), batch_start_[b], batch_start_[b + 1]);
   });
   energy_ = {};
-  for (const EnergySums& part : parts) {
-    energy_.value += part.value;
-    energy_.magnitude += part.magnitude;
-  }
+  for (const EnergySums& part : parts) energy_ += part;
   has_energy_ = true;
   return energy_.value;
 }
@@ -423,8 +411,6 @@ double MpmObjective<Dim>::fastest_sound_squared(const Particles<Dim>& particles)
   });
 }
 
-template const Kernels& kernels<2>(Isa);
-template const Kernels& kernels<3>(Isa);
 template class MpmObjective<2>;
 template class MpmObjective<3>;
 

@@ -9,9 +9,6 @@
 // so no d²×d² matrix is ever formed. The blocks of node 0 follow from Σ_a b_a = 0.
 #pragma once
 
-#include <lope/material/dispatch.h>
-#include <lope/math/psd.h>
-#include <lope/math/svd.h>
 #include <lope/matter/block_scatter.h>
 #include <lope/matter/solid/elastic_kernels.h>
 #include <lope/matter/stretch_rows.h>
@@ -27,10 +24,9 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   using typename Rows::T;
   using typename Rows::Tangent;
   using typename Rows::Wide;
-  using Rows::lame, Rows::product_of, Rows::read_tangent, Rows::row, Rows::set_row, Rows::square, Rows::stretches,
-      Rows::tangent;
+  using Rows::product_of, Rows::product_transposed, Rows::read_tangent, Rows::row, Rows::rows_of, Rows::square;
   using L = Layout<d>;
-  static constexpr int nodes = d + 1;
+  static constexpr int nodes = L::nodes;
 
   // Entry (i, a): component i of the edge from node 0 to node a+1.
   template <class X = T>
@@ -43,9 +39,9 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
     return result;
   }
 
-  // Adds the columns of f (forces on nodes 1…d) and minus their sum (node 0) to y. Padding stands last.
-  [[gnu::always_inline]] static void scatter_forces(const Square<T, d>& f, const IndexRow* node, int lane,
-                                                    int filled, double* y) {
+  // Adds the columns of f (forces on nodes 1…d) and minus their sum (node 0) to y.
+  [[gnu::always_inline]] static void scatter_edge_forces(const Square<T, d>& f, const IndexRow* node, int lane,
+                                                         int filled, double* y) {
     double force[nodes][d][W];
     for (int i = 0; i < d; ++i) {
       T sum = f(i, 0);
@@ -53,80 +49,22 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
       math::store(force[0][i], -sum);
       for (int a = 0; a < d; ++a) math::store(force[a + 1][i], f(i, a));
     }
-    const int count = filled - lane < W ? filled - lane : W;
-    for (int w = 0; w < count; ++w) {
-      for (int a = 0; a < nodes; ++a) {
-        double* target = y + static_cast<std::int64_t>(d) * node[a].lane[lane + w];
-        for (int i = 0; i < d; ++i) target[i] += force[a][i][w];
-      }
-    }
+    Rows::scatter_forces(force, node, lane, filled, y);
   }
 
   static void decompose(const Batches& batches, int begin, int end, const double* x) {
-    for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
-      for (int lane = 0; lane < lanes; lane += Wide::width) {
-        const Square<Wide, d> F = product_of(edges<Wide>(node, lane, x), Rows::template square<Wide>(rest, 0, lane));
-        math::SignedSvd<Wide, d> svd;
-        math::signed_svd(F, svd);
-        for (int i = 0; i < d; ++i) {
-          for (int j = 0; j < d; ++j) {
-            set_row(state, L::u + d * i + j, lane, svd.U(i, j));
-            set_row(state, L::v + d * i + j, lane, svd.V(i, j));
-          }
-          set_row(state, L::sigma + i, lane, svd.sigma[i]);
-        }
-      }
-    }
-  }
-
-  [[gnu::always_inline]] static void add_to(Row& sums, int lane, T summand) {
-    math::store(sums.lane + lane, math::load<T>(sums.lane + lane) + summand);
-  }
-
-  static EnergySums energy(const Batches& batches, int begin, int end) {
-    // One sum per lane of a batch, whatever the width of a pack: added up lane by lane at the end.
-    Row value = {}, magnitude = {};
-    for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += W) {
-          const Column<T, d> s = stretches(state, lane);
-          const material::Lame<T> m = lame(rest, lane);
-          const T volume = row(rest, L::volume, lane);
-          const T psi = model.template energy<T, d>(m, s);
-          Column<T, d> g;
-          model.template gradient<T, d>(m, s, g);
-          T slopes = math::abs(g[0]);
-          for (int i = 1; i < d; ++i) slopes += math::abs(g[i]);
-          const auto real = volume > T(0);
-          add_to(value, lane, math::select(real, volume * psi, T(0)));
-          add_to(magnitude, lane, math::select(real, volume * math::fma(s[0], slopes, math::abs(psi)), T(0)));
-        }
-      });
-    }
-    EnergySums sums;
-    for (int lane = 0; lane < lanes; ++lane) {
-      sums.value += value.lane[lane];
-      sums.magnitude += magnitude.lane[lane];
-    }
-    return sums;
+    Rows::decompose_each(batches, begin, end, [&](int batch, const Row* rest, int lane) __attribute__((always_inline)) {
+      return product_of(edges<Wide>(rows_of(batches.nodes, batch, nodes), lane, x), Rows::template square<Wide>(rest, 0, lane));
+    });
   }
 
   static void gradient(const Batches& batches, int begin, int end, double* g) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const IndexRow* node = rows_of(batches.nodes, batch, nodes);
       Column<T, d> slope[lanes / W];
-      material::visit_density(batches.density[batch], [&](auto model) {
-        for (int lane = 0; lane < lanes; lane += W) {
-          model.template gradient<T, d>(lame(rest, lane), stretches(state, lane), slope[lane / W]);
-        }
-      });
+      Rows::density_slopes(batches.model[batch], rest, state, slope);
       for (int lane = 0; lane < lanes; lane += W) {
         const T volume = row(rest, L::volume, lane);
         // f = U (V ψ' Vᵀ Bᵀ), entry (i, a) of the inner matrix is Vψ_i β_a[i].
@@ -135,7 +73,7 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
           const T scaled = volume * slope[lane / W][i];
           for (int a = 0; a < d; ++a) inner(i, a) = inner(i, a) * scaled;
         }
-        scatter_forces(product_of(square(state, L::u, lane), inner), node, lane, batches.filled[batch], g);
+        scatter_edge_forces(product_of(square(state, L::u, lane), inner), node, lane, batches.filled[batch], g);
       }
     }
   }
@@ -229,10 +167,10 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
 
   static void hessian(const Batches& batches, int begin, int end, double scale, double* values) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      const IndexRow* slots = batches.slots + static_cast<std::int64_t>(batch) * nodes * nodes;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
+      const IndexRow* slots = rows_of(batches.slots, batch, nodes * nodes);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         Square<T, d> U = square(state, L::u, lane);
         Tangent c = read_tangent(rows, lane);
@@ -258,47 +196,25 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
 
   static void product(const Batches& batches, int begin, int end, double scale, const double* p, double* y) {
     for (int batch = begin; batch < end; ++batch) {
-      const Row* rest = batches.rest + static_cast<std::int64_t>(batch) * L::rest_rows;
-      const Row* state = batches.state + static_cast<std::int64_t>(batch) * L::state_rows;
-      const Row* rows = batches.tangent + static_cast<std::int64_t>(batch) * L::tangent_rows;
-      const IndexRow* node = batches.nodes + static_cast<std::int64_t>(batch) * nodes;
+      const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
+      const Row* state = rows_of(batches.state, batch, L::state_rows);
+      const Row* rows = rows_of(batches.tangent, batch, L::tangent_rows);
+      const IndexRow* node = rows_of(batches.nodes, batch, nodes);
       for (int lane = 0; lane < lanes && lane < batches.filled[batch]; lane += W) {
         const Square<T, d> U = square(state, L::u, lane);
         const Square<T, d> shape = rotated_shape(rest, state, lane);
         // Uᵀ dF V = (Uᵀ edges) shapeᵀ.
-        const Square<T, d> change = edges(node, lane, p);
-        Square<T, d> turned, dF;
+        const Square<T, d> dF = product_transposed(Rows::transposed_product(U, edges(node, lane, p)), shape);
+        Square<T, d> dP = read_tangent(rows, lane).times(dF);
         for (int i = 0; i < d; ++i) {
-          for (int a = 0; a < d; ++a) {
-            T sum = U(0, i) * change(0, a);
-            for (int k = 1; k < d; ++k) sum = math::fma(U(k, i), change(k, a), sum);
-            turned(i, a) = sum;
-          }
+          for (int j = 0; j < d; ++j) dP(i, j) = T(scale) * dP(i, j);
         }
-        for (int i = 0; i < d; ++i) {
-          for (int j = 0; j < d; ++j) {
-            T sum = turned(i, 0) * shape(j, 0);
-            for (int a = 1; a < d; ++a) sum = math::fma(turned(i, a), shape(j, a), sum);
-            dF(i, j) = sum;
-          }
-        }
-        const Tangent c = read_tangent(rows, lane);
-        Square<T, d> dP;
-        for (int i = 0; i < d; ++i) {
-          T sum = c.stretch(i, 0) * dF(0, 0);
-          for (int j = 1; j < d; ++j) sum = math::fma(c.stretch(i, j), dF(j, j), sum);
-          dP(i, i) = T(scale) * sum;
-          for (int j = 0; j < d; ++j) {
-            if (j == i) continue;
-            dP(i, j) = T(scale) * math::fma(c.same(i, j), dF(i, j), c.crossed(i, j) * dF(j, i));
-          }
-        }
-        scatter_forces(product_of(U, product_of(dP, shape)), node, lane, batches.filled[batch], y);
+        scatter_edge_forces(product_of(U, product_of(dP, shape)), node, lane, batches.filled[batch], y);
       }
     }
   }
 
-  static constexpr Kernels table = {decompose, energy, gradient, tangent, hessian, product};
+  static constexpr Kernels table = {decompose, Rows::energy, gradient, Rows::tangent, hessian, product};
 };
 
 }  // namespace lope::matter::elastic

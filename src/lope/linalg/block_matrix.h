@@ -5,6 +5,7 @@
 // scatter and the same bits for any number of threads. Blocks are b×b, row-major, b = 1, 2 or 3.
 #pragma once
 
+#include <lope/linalg/block_kernels.h>
 #include <lope/linalg/operator.h>
 
 #include <array>
@@ -79,7 +80,8 @@ struct Coupling {
 // there.
 class BlockMatrix final : public Operator {
  public:
-  BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size);
+  // isa: which kernels to use, for tests.
+  BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size, Isa isa = selected_isa());
 
   const BlockPattern& pattern() const { return *pattern_; }
   int block_size() const override { return block_size_; }
@@ -114,6 +116,7 @@ class BlockMatrix final : public Operator {
  private:
   std::shared_ptr<const BlockPattern> pattern_;
   int block_size_;
+  const BlockKernels* kernels_;
   std::vector<double> values_;
   std::vector<Coupling> couplings_;
   std::vector<std::int64_t> coupling_start_;  // per row, one more at the end; empty without couplings

@@ -31,10 +31,15 @@ class CoarseSpace {
 
  private:
   void regularise();
+  template <std::size_t b>
+  void restrict_residual(const double* r);
+  template <std::size_t b>
+  void add_prolonged(double* z) const;
 
   Prolongation prolongation_;
   GalerkinProduct product_;
   std::vector<std::uint8_t> coupled_;  // per row of the matrix
+  std::vector<double> child_weight_;   // of the product, 0 where the row is not coupled
   SparseCholesky<double> factor_;
   std::vector<double> right_, solution_;
 };

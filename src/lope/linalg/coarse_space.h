@@ -60,6 +60,7 @@ class TwoLevel final : public Preconditioner {
   bool is_symmetric() const override { return local_->is_symmetric(); }
   bool is_near_inverse() const override { return local_->is_near_inverse(); }
   bool is_global() const override { return true; }
+  bool is_equivalent() const override { return is_linear() && is_symmetric(); }
 
  private:
   std::unique_ptr<Preconditioner> local_;

@@ -17,20 +17,6 @@ void add_product(const double* block, const double* x, double (&sum)[b]) {
   }
 }
 
-// y = A x for the rows [begin, end).
-template <int b>
-void multiply_rows(const BlockMatrix& a, const double* x, double* y, std::size_t begin, std::size_t end) {
-  const std::int64_t* start = a.pattern().row_start().data();
-  const int* column = a.pattern().column().data();
-  for (std::size_t row = begin; row < end; ++row) {
-    double sum[b] = {};
-    for (std::int64_t slot = start[row]; slot < start[row + 1]; ++slot) {
-      add_product<b>(a.block(slot), x + static_cast<std::ptrdiff_t>(column[slot]) * b, sum);
-    }
-    for (int i = 0; i < b; ++i) y[row * b + static_cast<std::size_t>(i)] = sum[i];
-  }
-}
-
 // y += the couplings of one row times x.
 template <int b>
 void add_coupling_products(std::span<const Coupling> couplings, const double* x, double* y) {
@@ -52,9 +38,8 @@ Coupling transposed(const Coupling& c, int block_size) {
 
 }  // namespace
 
-BlockMatrix::BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size)
-    : pattern_(std::move(pattern)), block_size_(block_size) {
-  assert(block_size >= 1 && block_size <= 3);
+BlockMatrix::BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size, Isa isa)
+    : pattern_(std::move(pattern)), block_size_(block_size), kernels_(&block_kernels(isa, block_size)) {
   values_.assign(static_cast<std::size_t>(pattern_->blocks() * block_size * block_size), 0.0);
 }
 
@@ -75,15 +60,10 @@ void BlockMatrix::diagonal_blocks(Vector blocks) const {
 
 void BlockMatrix::multiply(ConstVector x, Vector y) const {
   assert(x.size() == size() && y.size() == size());
+  const BlockRows<double> rows = {pattern_->row_start().data(), pattern_->column().data(), values_.data()};
   parallel_chunks(static_cast<std::size_t>(pattern_->rows()), row_grain,
                   [&](std::size_t begin, std::size_t end) {
-                    if (block_size_ == 3) {
-                      multiply_rows<3>(*this, x.data(), y.data(), begin, end);
-                    } else if (block_size_ == 2) {
-                      multiply_rows<2>(*this, x.data(), y.data(), begin, end);
-                    } else {
-                      multiply_rows<1>(*this, x.data(), y.data(), begin, end);
-                    }
+                    kernels_->multiply(rows, x.data(), y.data(), begin, end);
                     if (couplings_.empty()) return;
                     for (std::size_t row = begin; row < end; ++row) {
                       const auto first = static_cast<std::size_t>(coupling_start_[row]);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lope/linalg/block_assembler.h>
+#include <lope/linalg/block_kernels.h>
 #include <lope/linalg/operator.h>
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace lope::linalg {
 // there.
 class BlockMatrix final : public Operator, public BlockAssembler {
  public:
-  BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size);
+  // isa: which kernels to use, for tests.
+  BlockMatrix(std::shared_ptr<const BlockPattern> pattern, int block_size, Isa isa = selected_isa());
 
   const BlockPattern& pattern() const override { return *pattern_; }
   int block_size() const override { return block_size_; }
@@ -54,6 +56,7 @@ class BlockMatrix final : public Operator, public BlockAssembler {
  private:
   std::shared_ptr<const BlockPattern> pattern_;
   int block_size_;
+  const BlockKernels* kernels_;
   std::vector<double> values_;
   std::vector<Coupling> couplings_;
   std::vector<std::int64_t> coupling_start_;  // per row, one more at the end; empty without couplings

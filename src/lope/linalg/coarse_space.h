@@ -31,10 +31,15 @@ class CoarseSpace {
 
  private:
   void regularise();
+  template <std::size_t b>
+  void restrict_residual(const double* r);
+  template <std::size_t b>
+  void add_prolonged(double* z) const;
 
   Prolongation prolongation_;
   GalerkinProduct product_;
   std::vector<std::uint8_t> coupled_;  // per row of the matrix
+  std::vector<double> child_weight_;   // of the product, 0 where the row is not coupled
   SparseCholesky<double> factor_;
   std::vector<double> right_, solution_;
 };
@@ -55,6 +60,7 @@ class TwoLevel final : public Preconditioner {
   bool is_symmetric() const override { return local_->is_symmetric(); }
   bool is_near_inverse() const override { return local_->is_near_inverse(); }
   bool is_global() const override { return true; }
+  bool is_equivalent() const override { return is_linear() && is_symmetric(); }
 
  private:
   std::unique_ptr<Preconditioner> local_;

@@ -57,7 +57,7 @@ CgSummary ConjugateGradient::solve(const Space& space, const LinearOperator& a, 
     summary.relative_residual = std::sqrt(std::abs(next) / start);
     const bool done =
         options.monitor
-            ? options.monitor(summary.iterations, x, alpha * rz, summary.relative_residual)
+            ? options.monitor({summary.iterations, x, alpha, rz, std::abs(next), summary.relative_residual})
             : options.max_norm_tolerance == 0 && summary.relative_residual <= options.relative_tolerance;
     if (done) {
       summary.converged = true;

@@ -18,11 +18,19 @@ namespace lope::linalg {
 // y = A x.
 using LinearOperator = std::function<void(ConstVector x, Vector y)>;
 
-// Called after every iteration with the number of iterations, the iterate, the decrease α rᵀM⁻¹r of the
-// squared A-norm of the error in it, and √(rᵀM⁻¹r) relative to the start; returns true to stop (the summary
-// then says converged).
-using CgMonitor =
-    std::function<bool(int iteration, ConstVector x, double decrease, double relative_residual)>;
+// Where CG is after an iteration.
+struct CgProgress {
+  int iteration = 0;  // from 1
+  ConstVector x;
+  double step = 0;                // α
+  double before = 0, after = 0;   // rᵀM⁻¹r at its beginning and at its end
+  double relative_residual = 1;   // √(rᵀM⁻¹r), relative to the start
+  // By how much the squared A-norm of the error has fallen.
+  double decrease() const { return step * before; }
+};
+
+// Called after every iteration; returns true to stop (the summary then says converged).
+using CgMonitor = std::function<bool(const CgProgress& progress)>;
 
 struct CgOptions {
   double relative_tolerance = 1e-8;

@@ -1,5 +1,5 @@
 #include <lope/base/parallel.h>
-#include <lope/linalg/float_blocks.h>
+#include <lope/linalg/block_kernels.h>
 #include <lope/linalg/graph_partition.h>
 #include <lope/linalg/incomplete_cholesky.h>
 
@@ -13,13 +13,12 @@
 namespace lope::linalg {
 namespace {
 
-using float_blocks::Four;
-
 // Rows of a subdomain, about. Ranges of 4096 rows of one breadth-first order take as many CG iterations and leave cores
 // idle (docs/benchmarks/solver_options.md).
 constexpr int subdomain_rows = 1024;
 constexpr double first_shift = 1e-3;
 constexpr double largest_shift = 10;
+constexpr std::size_t stride = BlockKernels::stride;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -67,6 +66,23 @@ std::vector<int> breadth_first_order(const BlockPattern& pattern) {
   return order;
 }
 
+// Sorts the rows of every part, which follow one another in `order`, by how many others they wait for one after another:
+// those before them in their part that they are coupled with, and what these wait for.
+void sort_by_waiting(const BlockPattern& pattern, std::span<const int> part, std::vector<int>& order) {
+  std::vector<int> waiting(order.size(), -1);
+  for (const int row : order) {
+    int most = -1;
+    for (std::int64_t slot = pattern.row_start()[index(row)]; slot < pattern.row_start()[index(row) + 1]; ++slot) {
+      const auto column = index(pattern.column()[index(slot)]);
+      if (part[column] == part[index(row)]) most = std::max(most, waiting[column]);
+    }
+    waiting[index(row)] = most + 1;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(part[index(a)], waiting[index(a)]) < std::pair(part[index(b)], waiting[index(b)]);
+  });
+}
+
 // body(first row, end row) for every subdomain, in parallel.
 template <class Body>
 void for_subdomains(const std::vector<int>& first, const Body& body) {
@@ -75,12 +91,13 @@ void for_subdomains(const std::vector<int>& first, const Body& body) {
 
 }  // namespace
 
-// The rows of a subdomain follow one another, in the order of the search.
+// The rows of a subdomain follow one another.
 void IncompleteCholesky::divide(const BlockPattern& pattern) {
   const std::vector<int> part =
       partition_rows(pattern, std::max(1, (pattern.rows() + subdomain_rows / 2) / subdomain_rows));
   order_ = breadth_first_order(pattern);
   std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return part[index(a)] < part[index(b)]; });
+  sort_by_waiting(pattern, part, order_);
   first_.assign(1, 0);
   for (int k = 1; k < pattern.rows(); ++k) {
     if (part[index(order_[index(k)])] != part[index(order_[index(k) - 1])]) first_.push_back(k);
@@ -116,9 +133,9 @@ void IncompleteCholesky::prepare(const BlockMatrix& matrix) {
     start_.push_back(static_cast<std::int64_t>(column_.size()));
   }
   const auto b2 = index(block_size_) * index(block_size_);
-  lower_.assign(column_.size() * b2 + float_blocks::padding, 0);
-  inverse_.assign(order_.size() * b2 + float_blocks::padding, 0);
-  work_.assign(4 * order_.size(), 0);
+  lower_.assign(column_.size() * b2 + BlockKernels::padding, 0);
+  inverse_.assign(order_.size() * b2 + BlockKernels::padding, 0);
+  work_.assign(stride * order_.size(), 0);
   pattern_id_ = pattern.id();
 }
 
@@ -153,37 +170,21 @@ bool IncompleteCholesky::factorize(const BlockMatrix& matrix, double shift) {
       }
       set_block<b>(inverse_, i, cholesky.matrixL().solve(Block<b>::Identity()));
     }
+    if (definite) scale<b>(begin, end);
   });
   return definite;
 }
 
+// From the Cholesky factors L_ij and L_ii⁻¹ of a subdomain to L_ij L_jj⁻¹ and L_ii⁻ᵀ L_ii⁻¹.
 template <int b>
-void IncompleteCholesky::solve(ConstVector r, Vector z) {
-  for_subdomains(first_, [&](int begin, int end) {
-    float* x = work_.data();
-    for (int i = begin; i < end; ++i) {
-      float_blocks::RowSum<b> sum;
-      for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
-        sum.add(lower_.data() + k * b * b, x + 4 * index(column_[index(k)]));
-      }
-      Four right = {};
-      for (int c = 0; c < b; ++c) {
-        right[c] = static_cast<float>(r[index(order_[index(i)]) * b + index(c)]) - sum.entry(c);
-      }
-      float_blocks::store(x + 4 * index(i),
-                          float_blocks::product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b, right));
-    }
-    for (int i = end - 1; i >= begin; --i) {
-      const Four xi = float_blocks::transposed_product<b>(inverse_.data() + std::ptrdiff_t(i) * b * b,
-                                                          float_blocks::load(x + 4 * index(i)));
-      for (int c = 0; c < b; ++c) z[index(order_[index(i)]) * b + index(c)] = xi[c];
-      for (std::int64_t k = start_[index(i)]; k < start_[index(i) + 1]; ++k) {
-        float* target = x + 4 * index(column_[index(k)]);
-        float_blocks::store(target, float_blocks::load(target) -
-                                        float_blocks::transposed_product<b>(lower_.data() + k * b * b, xi));
-      }
-    }
-  });
+void IncompleteCholesky::scale(int begin, int end) {
+  for (std::int64_t k = start_[index(begin)]; k < start_[index(end)]; ++k) {
+    set_block<b>(lower_, k, block_at<b>(lower_, k) * block_at<b>(inverse_, column_[index(k)]));
+  }
+  for (int i = begin; i < end; ++i) {
+    const Block<b> root = block_at<b>(inverse_, i);
+    set_block<b>(inverse_, i, root.transpose() * root);
+  }
 }
 
 bool IncompleteCholesky::update(const BlockMatrix& matrix) {
@@ -195,7 +196,20 @@ bool IncompleteCholesky::update(const BlockMatrix& matrix) {
 }
 
 void IncompleteCholesky::apply(ConstVector r, Vector z) {
-  block_size_ == 3 ? solve<3>(r, z) : solve<2>(r, z);
+  const BlockKernels& kernels = block_kernels(isa_, block_size_);
+  const BlockRows<float> lower = {start_.data(), column_.data(), lower_.data()};
+  const auto b = index(block_size_);
+  for_subdomains(first_, [&](int first, int last) {
+    const auto begin = index(first), end = index(last);
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t c = 0; c < b; ++c) work_[stride * i + c] = static_cast<float>(r[index(order_[i]) * b + c]);
+    }
+    kernels.forward(lower, work_.data(), begin, end);
+    kernels.backward(lower, inverse_.data(), work_.data(), begin, end);
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t c = 0; c < b; ++c) z[index(order_[i]) * b + c] = work_[stride * i + c];
+    }
+  });
 }
 
 }  // namespace lope::linalg

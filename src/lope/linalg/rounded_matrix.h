@@ -15,17 +15,19 @@ namespace lope::linalg {
 
 class RoundedMatrix {
  public:
+  explicit RoundedMatrix(Isa isa = selected_isa()) : isa_(isa) {}
   // The matrix's pattern must live as long as this copy is used.
   void update(const BlockMatrix& matrix);
   // y ≈ A x.
   void multiply(ConstVector x, Vector y);
 
  private:
+  Isa isa_;
   const BlockPattern* pattern_ = nullptr;
   int block_size_ = 0;
   std::vector<float> values_;
   std::vector<Coupling> couplings_;  // few: kept as they are
-  std::vector<float> x_;  // four per block row
+  std::vector<float> x_;  // BlockKernels::stride per block row
 };
 
 }  // namespace lope::linalg

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <Eigen/Dense>
@@ -48,7 +49,7 @@ struct Moments {
 
 // w(p) = mean + ω × (p − centre).
 struct RigidField {
-  Vec3 centre, mean, spin;
+  Vec3 centre = Vec3::Zero(), mean = Vec3::Zero(), spin = Vec3::Zero();
   Vec3 operator()(const Vec3& p) const { return mean + spin.cross(p - centre); }
 };
 
@@ -63,8 +64,8 @@ RigidField nearest_rigid(const Moments& of) {
 // What is taken out of the motions of one body.
 struct RigidParts {
   RigidField drift;       // of h vₙ at xₙ
-  RigidField remaining;   // of d at y
-  RigidField forced;      // of u at y
+  RigidField remaining;   // of d at y; none if the body is held
+  RigidField forced;      // of u at y; likewise
   Mat3 rotation;          // from xₙ to y
   Vec3 before, after;     // centres of mass
 };
@@ -72,7 +73,14 @@ struct RigidParts {
 class Motion {
  public:
   Motion(const BodyMotion& body, std::span<const double> x, std::span<const double> d)
-      : body_(body), x_(x), d_(d), origin_(node(body.start, 0, body.dimension)) {}
+      : body_(body),
+        x_(x),
+        d_(d),
+        origin_(node(body.start, 0, body.dimension)),
+        held_(std::find(body.fixed.begin(), body.fixed.end(), 1) != body.fixed.end()) {}
+
+  // Handles hold the body: it has no rigid motion of its own.
+  bool held() const { return held_; }
 
   Vec3 start(std::size_t i) const { return node(body_.start, i, body_.dimension) - origin_; }
   Vec3 unforced(std::size_t i) const { return node(body_.unforced, i, body_.dimension) - origin_; }
@@ -90,9 +98,10 @@ class Motion {
         const double m = body_.masses[i];
         const Vec3 a = start(i), b = end(i), free = unforced(i);
         sums.drift.add(m, a, free - a);
+        sums.motion.add(m, a, b);
+        if (held_) continue;
         sums.remaining.add(m, b, remaining(i));
         sums.forced.add(m, b, b - free);
-        sums.motion.add(m, a, b);
       }
     });
     Sums all;
@@ -103,8 +112,8 @@ class Motion {
       all.motion.add(sums.motion);
     }
     return {nearest_rigid(all.drift),
-            nearest_rigid(all.remaining),
-            nearest_rigid(all.forced),
+            held_ ? RigidField() : nearest_rigid(all.remaining),
+            held_ ? RigidField() : nearest_rigid(all.forced),
             geometry::nearest_rotation(body_.dimension, all.motion.centred_fields()),
             all.motion.mean_point(),
             all.motion.mean_field()};
@@ -121,6 +130,9 @@ class Motion {
       rigid = std::max(rigid, other.rigid);
       shape = std::max(shape, other.shape);
     }
+    Largest roots() const {
+      return {std::sqrt(error), std::sqrt(rigid_error), std::sqrt(shape_error), std::sqrt(rigid), std::sqrt(shape)};
+    }
   };
   Largest largest() const {
     const RigidParts parts = rigid_parts();
@@ -130,36 +142,39 @@ class Motion {
     });
     Largest all;
     for (const Largest& chunk : chunks) all.include(chunk);
-    return all;
+    return all.roots();
   }
 
  private:
+  // Their squares.
   Largest at(std::size_t i, const RigidParts& parts) const {
     const Vec3 a = start(i), b = end(i), d = remaining(i);
     const Vec3 rigid_d = parts.remaining(b);
     const Vec3 flow = unforced(i) - a - parts.drift(a);  // the part of h vₙ that changes the shape
     const Vec3 strain = b - parts.after - parts.rotation * (a - parts.before + flow);
-    return {d.norm(), rigid_d.norm(), (d - rigid_d).norm(), parts.forced(b).norm(), strain.norm()};
+    return {d.squaredNorm(), rigid_d.squaredNorm(), (d - rigid_d).squaredNorm(), parts.forced(b).squaredNorm(),
+            strain.squaredNorm()};
   }
 
   const BodyMotion& body_;
   std::span<const double> x_, d_;
   Vec3 origin_;  // near the body, so that moments do not cancel
+  bool held_;
 };
 
 }  // namespace
 
 optimize::ErrorBudget displacement_budget(const BodyMotion& body, std::span<const double> x,
                                           std::span<const double> d, double accuracy) {
-  const Motion::Largest largest = Motion(body, x, d).largest();
+  const Motion whole(body, x, d);
+  const Motion::Largest largest = whole.largest();
   const auto allowed = [&](double motion) {
     return std::min(accuracy, std::max(part_of_motion * motion, floor_of_length * body.length));
   };
   if (!(largest.error > 0)) return {0, accuracy};
-  const bool held = std::find(body.fixed.begin(), body.fixed.end(), 1) != body.fixed.end();
-  const double room = held ? allowed(largest.shape) / largest.error
-                           : std::min({accuracy / largest.error, allowed(largest.rigid) / largest.rigid_error,
-                                       allowed(largest.shape) / largest.shape_error});
+  const double room = whole.held() ? allowed(largest.shape) / largest.error
+                                    : std::min({accuracy / largest.error, allowed(largest.rigid) / largest.rigid_error,
+                                                allowed(largest.shape) / largest.shape_error});
   return {largest.error, std::min(accuracy, room * largest.error)};
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace lope::matter {
@@ -31,14 +32,18 @@ void NodalObjective<d>::begin_step(const StepSetup& setup) {
     if (!lagged_stiffness_) lagged_stiffness_.emplace(pattern_, d);
     lagged_stiffness_->set_zero();
     move_potential(setup.start);
+    potential_moved_ = false;
     add_potential_hessian(optimize::HessianKind::Projected, 1, *lagged_stiffness_);
   }
 }
 
 template <int d>
 void NodalObjective<d>::move_to(std::span<const double> x) {
+  // The end of one step, its report and the first guesses of the next are evaluated at the same point.
+  if (potential_moved_ && std::memcmp(x.data(), point_.data(), x.size_bytes()) == 0) return;
   linalg::copy(x, point_);
   move_potential(point_);
+  potential_moved_ = true;
 }
 
 template <int d>

@@ -96,6 +96,7 @@ class NodalObjective : public StepObjective {
   };
   std::optional<Scalar> scalar_;
   std::vector<double> point_;                             // the current point
+  bool potential_moved_ = false;                          // the potential is where point_ says
   mutable std::vector<double> offset_, product_, force_;  // work
 };
 

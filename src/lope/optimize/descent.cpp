@@ -82,6 +82,12 @@ bool DescentRun::direction_is_small() {
   return budget.holds();
 }
 
+double DescentRun::strain(linalg::ConstVector e) {
+  linalg::combine(-1, e, 0, work_.trial);
+  const ErrorBudget budget = objective_.budget(work_.trial, options_.stopping.tolerance);
+  return budget.error / budget.allowed;
+}
+
 double DescentRun::forcing() const { return std::min(0.5, std::sqrt(gradient_norm_ / first_gradient_norm_)); }
 
 void DescentRun::evaluate() {

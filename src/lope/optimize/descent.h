@@ -43,6 +43,8 @@ class DescentRun {
   bool tests_displacement() const { return options_.stopping.test == StoppingTest::Displacement; }
   // Whether direction(), taken for the remaining displacement, passes the displacement test.
   bool direction_is_small();
+  // How many times as large as allowed the remaining displacement −e is. Leaves −e in trial().
+  double strain(linalg::ConstVector e);
   // A direction longer than this cannot be the last one: a careful estimate would be wasted on it.
   bool may_be_last() const { return measure_ <= 4 * tolerance_; }
   // min(½, √(‖g‖/‖g₀‖)): the relative tolerance of an inexact Newton direction (NUMERICS §3).

@@ -167,7 +167,8 @@ class Lbfgs::Run final : public DescentRun {
     const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
         estimate_displacement(space(), *hessian, nested ? my_.jacobi_ : preconditioner(), my_.cg_, gradient(),
-                              my_.vector_, options_.max_linear_iterations);
+                              my_.vector_, options_.max_linear_iterations,
+                              [this](linalg::ConstVector error) { return strain(error); });
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return false;
     if (my_.lbfgs_.as_printed) return !e.saddle && passes(my_.vector_);

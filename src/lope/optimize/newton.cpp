@@ -102,7 +102,8 @@ class ProjectedNewton::Run final : public DescentRun {
   Estimate estimate(const linalg::Operator& hessian, int limit) {
     const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
-        estimate_displacement(space(), hessian, inverse(), my_.cg_, gradient(), my_.error_, limit);
+        estimate_displacement(space(), hessian, inverse(), my_.cg_, gradient(), my_.error_, limit,
+                              [this](linalg::ConstVector error) { return strain(error); });
     recorder_.count_solve(e.iterations);
     if (!direct() && e.iterations > 2 * my_.newton_.slow_iterations) drop_inverse();
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;

@@ -93,9 +93,16 @@ double gradient_measure(StoppingTest test, const Objective& objective, linalg::C
 
 namespace {
 
+// How well an estimate must be known, relative to itself.
+constexpr double meticulous = 0.03;
+constexpr double careful = 0.1;
+constexpr double careless = 0.2;
+// A relative residual that ends CG whatever else.
+constexpr double solved = 1e-8;
+
 // Decides when CG's iterate e is within 10% of the solution of H e = g although the preconditioner is local,
 // so that the residual tells nothing of the smooth part: at iterations 32, 45, 64, 91, … (from 8 on with a
-// preconditioner that acts on smooth errors as well) three things must hold. The residual has fallen to 10%; the
+// preconditioner that acts on smooth errors as well, if not as much as on others) three things must hold. The residual has fallen to 10%; the
 // second half of the iterations added less than 1% to the energy eᵀHe (the delayed estimate of the error's energy
 // norm of Hestenes & Stiefel 1952, Strakoš & Tichý 2002); the largest |e_i| grew by less than 10% in it.
 class SettledIterate {
@@ -103,17 +110,18 @@ class SettledIterate {
   SettledIterate(const linalg::Space& space, int block_size, bool global)
       : space_(&space), block_size_(block_size), next_(global ? 4 : 16) {}
 
-  bool operator()(int iteration, linalg::ConstVector e, double decrease, double relative_residual) {
-    energy_ += decrease;
-    if (relative_residual <= 1e-8) return true;
-    if (iteration != static_cast<int>(next_)) return false;
+  bool operator()(const linalg::CgProgress& progress) {
+    energy_ += progress.decrease();
+    if (progress.relative_residual <= solved) return true;
+    if (progress.iteration != static_cast<int>(next_)) return false;
     next_ *= std::numbers::sqrt2;
-    const Checkpoint here = {energy_, space_->max_block_norm(e, block_size_)}, half = before_[0];
+    const Checkpoint here = {energy_, space_->max_block_norm(progress.x, block_size_)}, half = before_[0];
     const bool has_half = ++checkpoints_ > 2;
     before_[0] = before_[1];
     before_[1] = here;
-    return has_half && relative_residual <= 0.1 && here.energy - half.energy <= 0.01 * here.energy &&
-           here.largest <= 1.1 * half.largest;
+    return has_half && progress.relative_residual <= careful &&
+           here.energy - half.energy <= careful * careful * here.energy &&
+           here.largest <= (1 + careful) * half.largest;
   }
 
  private:
@@ -128,20 +136,92 @@ class SettledIterate {
   Checkpoint before_[2];  // two checkpoints ago, at half of the iterations, and the last one
 };
 
+// Decides the same, or what the test needs, with a preconditioner M that is equivalent to H, so that the smallest eigenvalue of M⁻¹H soon shows in CG's
+// coefficients. With μ below it, φ rᵀM⁻¹r / μ bounds the squared energy norm of e's error, 1/φ = rᵀM⁻¹r Σ 1/(rᵀM⁻¹r) over
+// all residuals so far (Meurant & Tichý 2019); here μ is half of the smallest Ritz value, which comes down to that eigenvalue
+// from above. Two things must hold for an accuracy ε: the bound is at most ε² of the energy eᵀHe, and the largest |e_i| grew by
+// less than a part ε in the second half of the iterations.
+class BoundedIterate {
+ public:
+  BoundedIterate(const linalg::Space& space, int block_size, const Strain& strain)
+      : space_(&space), block_size_(block_size), strain_(strain) {}
+
+  bool operator()(const linalg::CgProgress& progress) {
+    include(progress);
+    if (progress.relative_residual <= solved) return true;
+    largest_.push_back(space_->max_block_norm(progress.x, block_size_));
+    if (progress.iteration < fewest) return false;
+    const double bound = std::sqrt(weight_ * progress.after / (0.5 * smallest_ritz() * energy_));
+    const double half = largest_[static_cast<std::size_t>(progress.iteration / 2 - 1)];
+    const double uncertainty = std::max(bound, 1 - half / largest_.back());
+    return uncertainty <= careless && uncertainty <= needed(progress.x);
+  }
+
+ private:
+  static constexpr int fewest = 4;
+
+  void include(const linalg::CgProgress& progress) {
+    energy_ += progress.decrease();
+    diagonal_.push_back(1 / progress.step + coupling_ * coupling_ * last_step_);
+    squares_.push_back(coupling_ * coupling_);
+    const double ratio = progress.after / progress.before;
+    coupling_ = std::sqrt(ratio) / progress.step;
+    last_step_ = progress.step;
+    weight_ = weight_ / (weight_ + ratio);
+  }
+
+  // The part of itself that e may be wrong by; asked for once it is known to within `careless`.
+  double needed(linalg::ConstVector e) {
+    if (needed_ == 0) needed_ = strain_ ? std::clamp(careful / strain_(e), meticulous, careless) : careful;
+    return needed_;
+  }
+
+  // Whether all eigenvalues of the Lanczos matrix are above x: the pivots of its difference to x I (Sturm).
+  bool all_above(double x) const {
+    double pivot = 1;
+    for (std::size_t k = 0; k < diagonal_.size(); ++k) {
+      pivot = diagonal_[k] - x - (k > 0 ? squares_[k] / pivot : 0);
+      if (!(pivot > 0)) return false;
+    }
+    return true;
+  }
+
+  // To 10%. It never grows from one iteration to the next.
+  double smallest_ritz() {
+    if (ritz_ == 0) ritz_ = diagonal_.front();
+    while (ritz_ > 0 && !all_above(ritz_)) ritz_ *= 0.9;
+    return ritz_;
+  }
+
+  const linalg::Space* space_;
+  int block_size_;
+  const Strain& strain_;
+  double needed_ = 0;  // 0: not asked for yet
+  double energy_ = 0;
+  double weight_ = 1;                       // φ
+  double ritz_ = 0;                         // 0: not known yet
+  double coupling_ = 0, last_step_ = 0;     // √β/α and α of the last iteration
+  std::vector<double> diagonal_, squares_;  // of the Lanczos matrix, and of its entries left of the diagonal
+  std::vector<double> largest_;             // max |e_i| after every iteration
+};
+
 }  // namespace
 
 DisplacementEstimate estimate_displacement(const linalg::Space& space, const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
-                                           linalg::Vector error, int max_iterations) {
+                                           linalg::Vector error, int max_iterations, const Strain& strain) {
   const auto product = [&](linalg::ConstVector x, linalg::Vector y) { hessian.multiply(x, y); };
-  linalg::CgOptions options{
-      .relative_tolerance = 0.1, .max_iterations = max_iterations, .follows_negative_curvature = true, .monitor = {}};
+  linalg::CgOptions options{.relative_tolerance = careful,
+                            .max_iterations = max_iterations,
+                            .follows_negative_curvature = true,
+                            .monitor = {}};
   if (!preconditioner.is_near_inverse() || hessian.has_couplings()) {
-    options.monitor = [settled = SettledIterate(space, hessian.block_size(), preconditioner.is_global())](
-                          int iteration, linalg::ConstVector e, double decrease, double residual) mutable {
-      return settled(iteration, e, decrease, residual);
-    };
+    if (preconditioner.is_equivalent() && !hessian.has_couplings()) {
+      options.monitor = BoundedIterate(space, hessian.block_size(), strain);
+    } else {
+      options.monitor = SettledIterate(space, hessian.block_size(), preconditioner.is_global());
+    }
   }
   const linalg::CgSummary solve = cg.solve(space, product, preconditioner, gradient, error, options);
   return {solve.converged, solve.negative_curvature, space.max_block_norm(error, hessian.block_size()),

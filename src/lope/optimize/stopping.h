@@ -10,6 +10,8 @@
 #include <lope/linalg/conjugate_gradient.h>
 #include <lope/optimize/minimizer.h>
 
+#include <functional>
+
 namespace lope::optimize {
 
 // 10⁻⁴ of the body's size (Displacement), 10⁻⁵ (CharacteristicGlobal), 10⁻⁷ (CharacteristicNodewise), 10⁻³ newtons
@@ -24,7 +26,7 @@ double resolved_tolerance(const StoppingOptions& options, const Objective& objec
 double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient);
 
 struct DisplacementEstimate {
-  bool trustworthy = false;  // the Hessian showed no negative curvature and CG reached 10%
+  bool trustworthy = false;  // the Hessian showed no negative curvature and CG reached 10%, or what the test needs of it
   bool saddle = false;       // the Hessian showed negative curvature: −e leads along it, downhill
   double largest = 0;        // max over nodes of |e_i|
   int iterations = 0;        // of CG
@@ -32,12 +34,18 @@ struct DisplacementEstimate {
 
 // Solves H e = g, H the raw Hessian where the gradient g was taken, by CG with the given preconditioner;
 // leaves e in `error`. The minimiser is near x − e. With a preconditioner that is near H⁻¹, 10% is the
-// preconditioned residual's. With a local one, whose residual says nothing about smooth errors, and with one that does not
-// see the couplings of H, whose residual is that of the stiff contacts and hides how bodies move as a whole, e must have settled
-// (see the source). `space`: the objective's.
+// preconditioned residual's; with one that is equivalent to H, it is a bound of e's error. With another one, whose residual says
+// nothing about smooth errors, and with one that does not see the couplings of H, whose residual is that of the stiff contacts and hides
+// how bodies move as a whole, e must have settled (see the source). `space`: the objective's.
+//
+// `strain`, if given, says how many times as large as allowed an estimate e is. With an equivalent preconditioner e is then
+// known to a tenth of what is allowed, within 3% and 20% of itself: one that passes need be no better, since so much may remain
+// when it has been applied, and one that does not is a direction that is to end near enough for the next test to pass.
+using Strain = std::function<double(linalg::ConstVector e)>;
 DisplacementEstimate estimate_displacement(const linalg::Space& space, const linalg::Operator& hessian,
                                            linalg::Preconditioner& preconditioner,
                                            linalg::ConjugateGradient& cg, linalg::ConstVector gradient,
-                                           linalg::Vector error, int max_iterations);
+                                           linalg::Vector error, int max_iterations,
+                                           const Strain& strain = {});
 
 }  // namespace lope::optimize

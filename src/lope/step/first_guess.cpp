@@ -1,10 +1,14 @@
 // Where the minimisation of an island's step starts. OPT §3.1: the candidate of smallest energy; scripted nodes are at
 // their scripted positions in all of them. OPT compares inertia with explicit Euler; the current positions, which win at
 // rest, and x̂ are further ones. A rescue adds the bodies' rest shapes.
+//
+// An objective need not be moved to where it is already. So explicit Euler comes early, since it needs the forces where the last step
+// ended, and x̂, which wins most often, is the last: the minimisation begins there.
 #include <lope/linalg/space.h>
 #include <lope/step/island.h>
 
 #include <cmath>
+#include <limits>
 
 namespace lope::step {
 namespace {
@@ -63,19 +67,20 @@ std::vector<double> Island::first_guess() {
     if (barrier_) shorten(all);
     return all;
   };
-  std::vector<double> best = gather(Candidate::Target);
-  if (model_.solver.initial_guess == InitialGuess::Inertia) return best;
-  double smallest = value_at(*objective_, best);
-  for (const Candidate candidate : {Candidate::Current, Candidate::Inertia, Candidate::Explicit, Candidate::Rest}) {
+  if (model_.solver.initial_guess == InitialGuess::Inertia) return gather(Candidate::Target);
+  std::vector<double> best, x;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Candidate candidate :
+       {Candidate::Explicit, Candidate::Rest, Candidate::Inertia, Candidate::Current, Candidate::Target}) {
     if (candidate == Candidate::Rest && model_.solver.initial_guess != InitialGuess::Rescue) continue;
-    std::vector<double> x = gather(candidate);
+    x = gather(candidate);
     const double value = value_at(*objective_, x);
-    if (std::isfinite(value) && !(smallest <= value)) {
+    if (std::isfinite(value) && value <= smallest) {
       smallest = value;
       best.swap(x);
     }
   }
-  return best;
+  return best.empty() ? x : best;
 }
 
 }  // namespace lope::step

@@ -9,27 +9,27 @@ namespace {
 // Gives the unknown faces of a brick that have known neighbours the mean of them. Only unknown faces are
 // written and only known ones read, so bricks may be filled at the same time.
 template <int Dim>
-BrickMask<Dim> fill_brick(const geometry::BrickSet<Dim>& bricks, int brick,
-                          const std::vector<BrickMask<Dim>>& known, std::vector<double>& velocity) {
+geometry::BrickMask<Dim> fill_brick(const geometry::BrickSet<Dim>& bricks, int brick,
+                          const std::vector<geometry::BrickMask<Dim>>& known, std::vector<double>& velocity) {
   using Bricks = geometry::BrickSet<Dim>;
-  const BrickMask<Dim>& here = known[static_cast<std::size_t>(brick)];
+  const geometry::BrickMask<Dim>& here = known[static_cast<std::size_t>(brick)];
   const auto around = bricks.neighbours(brick);
-  std::array<BrickMask<Dim>, 2 * Dim> beside;  // down, up along x, …
+  std::array<geometry::BrickMask<Dim>, 2 * Dim> beside;  // down, up along x, …
   std::array<std::ptrdiff_t, 2 * Dim> step, leap;
-  BrickMask<Dim> reached;
+  geometry::BrickMask<Dim> reached;
   int three = 1, stride = 1;
   for (int a = 0; a < Dim; ++a, three *= 3, stride *= Bricks::side) {
     for (const int direction : {-1, 1}) {
       const auto k = static_cast<std::size_t>(2 * a + (direction + 1) / 2);
       const int other = around[static_cast<std::size_t>(Bricks::around / 2 + direction * three)];
-      const BrickMask<Dim> beyond = other < 0 ? BrickMask<Dim>() : known[static_cast<std::size_t>(other)];
-      beside[k] = next_to<Dim>(here, beyond, a, direction);
+      const geometry::BrickMask<Dim> beyond = other < 0 ? geometry::BrickMask<Dim>() : known[static_cast<std::size_t>(other)];
+      beside[k] = geometry::next_to<Dim>(here, beyond, a, direction);
       step[k] = std::ptrdiff_t{direction} * stride;
       leap[k] = std::ptrdiff_t{other - brick} * Bricks::cells - step[k] * (Bricks::side - 1);
       reached |= beside[k];
     }
   }
-  const BrickMask<Dim> filled = reached.without(here);
+  const geometry::BrickMask<Dim> filled = reached.without(here);
   double* const values = velocity.data() + std::ptrdiff_t{brick} * Bricks::cells;
   filled.each([&](std::size_t local) {
     double sum = 0;
@@ -58,7 +58,7 @@ template <int Dim>
 void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
                  PerAxis<std::vector<double>, Dim>& velocity, KnownFaces<Dim>& known) {
   const auto count = static_cast<std::size_t>(bricks.count());
-  std::vector<BrickMask<Dim>> filled(count);
+  std::vector<geometry::BrickMask<Dim>> filled(count);
   for (std::size_t a = 0; a < Dim; ++a) {
     for (int layer = 0; layer < layers; ++layer) {
       parallel_for(count, 8, [&](std::size_t b) {
@@ -76,7 +76,7 @@ template <int Dim>
 void respect_solids(const Grid<Dim>& grid, const Solids& solids,
                     std::span<const std::shared_ptr<const BrickSolids<Dim>>> samples, bool walls_hold,
                     PerAxis<std::vector<double>, Dim>& velocity) {
-  using Block = Halo<Dim, double>;
+  using Block = geometry::Halo<Dim, double>;
   constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
   const PerAxis<std::vector<double>, Dim> given = velocity;
   parallel_for(samples.size(), 4, [&](std::size_t b) {

@@ -1,7 +1,7 @@
 // Velocities beyond the liquid: particles that leave it, and those beside walls, need some.
 #pragma once
 
-#include <lope/matter/liquid/brick_mask.h>
+#include <lope/geometry/brick_mask.h>
 #include <lope/matter/liquid/solids.h>
 #include <lope/matter/liquid/transfers.h>
 
@@ -10,8 +10,8 @@ namespace lope::matter::liquid {
 // Which faces have a velocity, a mask per brick along each axis.
 template <int Dim>
 struct KnownFaces {
-  PerAxis<std::vector<BrickMask<Dim>>, Dim> solved;  // next to liquid: the pressure has acted on it
-  PerAxis<std::vector<BrickMask<Dim>>, Dim> flying;  // what particles in the air say: they fly freely
+  PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim> solved;  // next to liquid: the pressure has acted on it
+  PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim> flying;  // what particles in the air say: they fly freely
 };
 
 // Fills faces from their known neighbours along the axes, layer after layer (mean of the neighbours). The

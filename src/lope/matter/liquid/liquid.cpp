@@ -129,7 +129,7 @@ Solids ParticleLiquid<Dim>::place_solids(double time, double dt) const {
 
 template <int Dim>
 double ParticleLiquid<Dim>::expected_speed(const Particles<Dim>& particles, double time, double h) const {
-  double speed = largest_speed(particles) + std::sqrt(description_.gravity.norm() * description_.dx);
+  double speed = largest_speed(particles.v) + std::sqrt(description_.gravity.norm() * description_.dx);
   for (const Emitter& emitter : description_.emitters) {
     if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
   }
@@ -152,15 +152,6 @@ double ParticleLiquid<Dim>::way_of_solids(const Particles<Dim>& particles, doubl
     }
   }
   return way;
-}
-
-template <int Dim>
-double ParticleLiquid<Dim>::largest_speed(const Particles<Dim>& particles) {
-  return std::max(0.0, parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
-                    double most = 0;
-                    for (std::size_t i = begin; i < end; ++i) most = std::max(most, particles.v[i].norm());
-                    return most;
-                  }));
 }
 
 template <int Dim>
@@ -308,12 +299,12 @@ void ParticleLiquid<Dim>::find_surface() {
 // The faces of which test(axis, place) holds.
 template <int Dim>
 template <class Test>
-void ParticleLiquid<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const {
+void ParticleLiquid<Dim>::mark_faces(PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim>& masks, const Test& test) const {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
   for (std::size_t a = 0; a < Dim; ++a) masks[a].resize(count);
   parallel_for(count, 8, [&](std::size_t b) {
     for (std::size_t a = 0; a < Dim; ++a)
-      masks[a][b] = BrickMask<Dim>::of([&](std::size_t local) { return test(a, b * Bricks::cells + local); });
+      masks[a][b] = geometry::BrickMask<Dim>::of([&](std::size_t local) { return test(a, b * Bricks::cells + local); });
   });
 }
 
@@ -439,7 +430,7 @@ void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Solids& s
   for (std::size_t i = 0; i < lost.size(); ++i)
     if (!lost[i]) order.push_back(static_cast<std::uint32_t>(i));
   report.removed += particles.size() - order.size();
-  particles.reorder(order, sorting_.sorted);
+  reorder<Particles<Dim>>(particles, order, sorting_.spare);
 }
 
 template <int Dim>
@@ -447,7 +438,7 @@ void ParticleLiquid<Dim>::measure(const Particles<Dim>& particles, Report& repor
   const double mass = description_.density * particle_volume();
   report.particles = particles.size();
   report.volume = particle_volume() * static_cast<double>(particles.size());
-  report.largest_speed = largest_speed(particles);
+  report.largest_speed = largest_speed(particles.v);
   const auto sum = [&](const auto& value) {
     return parallel_sum(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
       double part = 0;

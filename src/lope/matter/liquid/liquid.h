@@ -26,7 +26,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace lope::matter {
@@ -69,7 +68,7 @@ struct Description {
   double density = 1000;       // kg/m³
   Vec3 gravity = Vec3(0, -9.81, 0);
   bool separating = true;  // walls let go; otherwise they hold the liquid
-  TransferOptions transfer;
+  TransferOptions transfer{.flip = 0.97};
   int particles_per_axis = 2;  // of a cell
   double cfl = 2;              // cells that the fastest particle may cross in a substep
   // Of a pressure solve: largest net flow out of a cell that may remain, m/s; and the same as a part of what
@@ -88,7 +87,7 @@ struct Description {
 
 // Everything that changes.
 struct State {
-  std::variant<Particles<2>, Particles<3>> particles;
+  AnyParticles<Particles> particles;
   std::int64_t round = 0;  // substeps so far
   // The pressure of the last substep, as p/ρ [m²/s²]: where the next solve starts. Brick coordinates, Dim
   // each, and the values of their cells.

@@ -52,8 +52,6 @@ class ParticleLiquid final : public Liquid {
   // The longest that any solid goes from `time` on, in a time h, where the particles are.
   double way_of_solids(const Particles<Dim>& particles, double time, double h) const;
 
-  static double largest_speed(const Particles<Dim>& particles);
-
   // Layers of faces beyond the liquid that get a velocity: as far as a particle may go, and its interpolation
   // reaches.
   int layers() const { return static_cast<int>(std::ceil(description_.cfl)) + 2; }
@@ -65,7 +63,7 @@ class ParticleLiquid final : public Liquid {
   void spread_samples(bool moving);
   void find_surface();
   template <class Test>
-  void mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const;
+  void mark_faces(PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim>& masks, const Test& test) const;
   void give_unknown_faces();
   void apply_gravity(double dt);
   void solve_pressure(State& state, double dt, Report& report);

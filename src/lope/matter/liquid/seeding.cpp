@@ -153,12 +153,9 @@ std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
     }
   }
   const auto has_room = [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& x) {
-    constexpr int around = Dim == 2 ? 9 : 27;
-    for (int k = 0; k < around; ++k) {
-      geometry::GridIndex<Dim> other = number;
-      int rest = k;
-      for (std::size_t a = 0; a < Dim; ++a, rest /= 3) other[a] += rest % 3 - 1;
-      const auto [begin, end] = near.equal_range(sub_cell_key<Dim>(other));
+    using Bricks = geometry::BrickSet<Dim>;
+    for (int k = 0; k < Bricks::around; ++k) {
+      const auto [begin, end] = near.equal_range(sub_cell_key<Dim>(Bricks::shifted(number, k)));
       for (auto it = begin; it != end; ++it) {
         if ((it->second - x).norm() < emitter_gap * spacing) return false;
       }

@@ -124,11 +124,4 @@ double brick_reach(double dx);
 template <int Dim>
 std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const Vec<Dim>& corner, double dx);
 
-template <int Dim>
-Vec3 in_space(const Vec<Dim>& x) {
-  Vec3 result = Vec3::Zero();
-  result.template head<Dim>() = x;
-  return result;
-}
-
 }  // namespace lope::matter::liquid

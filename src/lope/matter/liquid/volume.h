@@ -13,7 +13,7 @@
 // The tolerance is the noise that ψ has in any set of particles: it falls with the root of their number.
 #pragma once
 
-#include <lope/matter/liquid/brick_mask.h>
+#include <lope/geometry/brick_mask.h>
 #include <lope/matter/liquid/transfers.h>
 
 #include <span>
@@ -23,7 +23,7 @@ namespace lope::matter::liquid {
 
 // A mask per brick.
 template <int Dim>
-using CellMasks = std::vector<BrickMask<Dim>>;
+using CellMasks = std::vector<geometry::BrickMask<Dim>>;
 
 // Closes the holes in a level set at the cells' centres and finds the `deep` cells: liquid, with liquid or
 // solid matter on all sides.

@@ -73,8 +73,8 @@ void extrapolate(const geometry::BrickSet<Dim>& bricks, int layers,
 }
 
 template <int Dim>
-void respect_solids(const Grid<Dim>& grid, const Solids& solids,
-                    std::span<const std::shared_ptr<const BrickSolids<Dim>>> samples, bool walls_hold,
+void respect_walls(const Grid<Dim>& grid, const Walls& walls,
+                    std::span<const std::shared_ptr<const BrickWalls<Dim>>> samples, bool walls_hold,
                     PerAxis<std::vector<double>, Dim>& velocity) {
   using Block = geometry::Halo<Dim, double>;
   constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
@@ -94,11 +94,11 @@ void respect_solids(const Grid<Dim>& grid, const Solids& solids,
                    : 0.25 * (blocks[i][place] + blocks[i][place + up] + blocks[i][place - back] +
                              blocks[i][place + up - back]);
       }
-      if (solids.any_moving()) {
+      if (walls.any_moving()) {
         Vec<Dim> middle = grid.corner(grid.bricks->cell(static_cast<std::int64_t>(slot)));
         for (std::size_t i = 0; i < Dim; ++i)
           middle[static_cast<Eigen::Index>(i)] += i == a ? 0 : 0.5 * grid.dx;
-        u -= solids.velocity(in_space<Dim>(middle), face.solid).template head<Dim>();
+        u -= walls.velocity(in_space<Dim>(middle), face.wall).template head<Dim>();
       }
       const double outwards = u.dot(face.normal);
       if (outwards < 0 || walls_hold)
@@ -111,11 +111,11 @@ template void extrapolate<2>(const geometry::BrickSet<2>&, int, PerAxis<std::vec
                              KnownFaces<2>&);
 template void extrapolate<3>(const geometry::BrickSet<3>&, int, PerAxis<std::vector<double>, 3>&,
                              KnownFaces<3>&);
-template void respect_solids<2>(const Grid<2>&, const Solids&,
-                                std::span<const std::shared_ptr<const BrickSolids<2>>>, bool,
+template void respect_walls<2>(const Grid<2>&, const Walls&,
+                                std::span<const std::shared_ptr<const BrickWalls<2>>>, bool,
                                 PerAxis<std::vector<double>, 2>&);
-template void respect_solids<3>(const Grid<3>&, const Solids&,
-                                std::span<const std::shared_ptr<const BrickSolids<3>>>, bool,
+template void respect_walls<3>(const Grid<3>&, const Walls&,
+                                std::span<const std::shared_ptr<const BrickWalls<3>>>, bool,
                                 PerAxis<std::vector<double>, 3>&);
 
 }  // namespace lope::matter::liquid

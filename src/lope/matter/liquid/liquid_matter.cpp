@@ -72,7 +72,7 @@ LiquidMatter::LiquidMatter(const LiquidBody& body, const World& world) : body_(b
   liquid::Description description = body.description;
   description.gravity = world.gravity;
   for (const Obstacle& obstacle : world.obstacles) {
-    description.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+    description.walls.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
   }
   liquid_ = liquid::make_liquid(description);
 }
@@ -130,13 +130,9 @@ BodyReport LiquidMatter::report(const BodyState& /*state*/, const StepTimes& /*l
   made.add("pressure/squeeze/volume", volume, r.squeeze.volume);
   made.add("pressure/squeeze/middle", "m", r.squeeze.middle);
   const liquid::PartSeconds& parts = r.part_seconds;
-  made.add("seconds/sorting", "s", parts.sorting);
-  made.add("seconds/solids", "s", parts.solids);
-  made.add("seconds/to_grid", "s", parts.to_grid);
-  made.add("seconds/pressure", "s", parts.pressure);
-  made.add("seconds/extension", "s", parts.extension);
-  made.add("seconds/to_particles", "s", parts.to_particles);
-  made.add("seconds/movement", "s", parts.movement);
+  add_seconds(made, {{"sorting", parts.sorting}, {"walls", parts.walls}, {"to_grid", parts.to_grid},
+                     {"pressure", parts.pressure}, {"extension", parts.extension},
+                     {"to_particles", parts.to_particles}, {"movement", parts.movement}});
   if (r.removed > 0) made.remarks.push_back(fmt::format(
       "liquid '{}': {} particles left the domain or were crushed, and are removed", body_.name, r.removed));
   return made;
@@ -149,7 +145,7 @@ void LiquidMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& 
   drawable.volume.spacing = liquid.dx;
   drawable.volume.origin = liquid.origin;
   drawable.volume.staggered = {"velocity", "open"};
-  drawable.volume.kinds = {"air", "liquid", "solid"};
+  drawable.volume.kinds = {"air", "liquid", "wall"};
 }
 
 void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) {
@@ -175,7 +171,7 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   geometry::ParticleSurfaceOptions options;
   options.spacing = body_.description.dx;
   options.overlap = overlap * options.spacing;
-  for (const Obstacle& obstacle : world_.obstacles) options.solids.push_back({obstacle.shape, obstacle.pose(time)});
+  for (const Obstacle& obstacle : world_.obstacles) options.walls.push_back({obstacle.shape, obstacle.pose(time)});
   const auto around = geometry::ParticleSurface::create(particles, options);
   if (!around) {
     log_warning("liquid '{}': a frame has no surface: {}", body_.name, around.error().message);
@@ -187,12 +183,12 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   for (const geometry::Triangle& t : mesh.triangles) surface.triangles.insert(surface.triangles.end(), t.begin(), t.end());
   const std::vector<Vec3> velocity = around->carry(vectors(drawable.points.fields.front().values), mesh.vertices);
   surface.vertex_fields.push_back({"velocity", "m/s", 3, drawn<3>(velocity)});
-  if (options.solids.empty()) return;
+  if (options.walls.empty()) return;
   std::vector<Vec3> shift(mesh.vertices.size(), Vec3::Zero());
   parallel_for(shift.size(), 256, [&](std::size_t i) {
     Vec3 x = mesh.vertices[i];
-    for (int k = 0; k < 3; ++k) {  // in corners of several solids more than once
-      const geometry::LevelSetSample wall = geometry::nearest_solid(options.solids, x);
+    for (int k = 0; k < 3; ++k) {  // in corners of several walls more than once
+      const geometry::LevelSetSample wall = geometry::nearest_wall(options.walls, x);
       if (wall.value >= 0) break;
       x -= wall.value * wall.gradient;
     }

@@ -9,7 +9,7 @@ namespace lope::matter {
 
 class LiquidBody final : public Body {
  public:
-  liquid::Description description;  // but for gravity and solids, which are the world's
+  liquid::Description description;  // but for gravity and walls, which are the world's
 
   std::string_view kind() const override { return "liquid"; }
   std::string called() const override { return "liquid '" + name + "'"; }

@@ -22,7 +22,7 @@ PressureSystem<Dim> PressureSystem<Dim>::coarser() const {
   coarse.bricks_ = std::make_shared<BrickSet<Dim>>(wanted);
   coarse.dx_ = 2 * dx_;
   const std::size_t size = coarse.bricks_->size();
-  coarse.kind_.assign(size, CellKind::Solid);
+  coarse.kind_.assign(size, CellKind::Closed);
   coarse.ghost_.resize(size);
   coarse.rhs_.resize(size);
   for (auto& field : coarse.coupling_) field.resize(size + BrickSet<Dim>::cells);

@@ -138,7 +138,7 @@ PressureSystem<Dim>::PressureSystem(const PressureGrid<Dim>& grid, const Pressur
   rhs_.resize(size);
   for (int a = 0; a < Dim; ++a) {
     assert(grid.open[at(a)].size() == size && grid.velocity[at(a)].size() == size);
-    assert(grid.solid_velocity[at(a)].empty() || grid.solid_velocity[at(a)].size() == size);
+    assert(grid.wall_velocity[at(a)].empty() || grid.wall_velocity[at(a)].size() == size);
     coupling_[at(a)].resize(size + BrickSet<Dim>::cells);
   }
   classify(grid, options);
@@ -170,7 +170,7 @@ void PressureSystem<Dim>::classify(const PressureGrid<Dim>& grid, const Pressure
         widest = std::max({widest, low_face, high_face});
         narrowest = std::min({narrowest, low_face, high_face});
       }
-      kind_[cell] = widest == 0                           ? CellKind::Solid
+      kind_[cell] = widest == 0                           ? CellKind::Closed
                     : grid.liquid[cell] >= 0              ? CellKind::Air
                     : narrowest < 1 && options.separating ? CellKind::Wall
                                                           : CellKind::Liquid;
@@ -188,14 +188,14 @@ void PressureSystem<Dim>::weigh(const PressureGrid<Dim>& grid) {
       if (!is_unknown(cell)) continue;
       double ghost = 0, outflow = 0;
       for (int a = 0; a < Dim; ++a) {
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         for (const int side : {-1, 1}) {
           const auto other = steps.next(local, a, side);
           const auto face = side < 0 ? steps.first() + local : other;
           if (face < 0) continue;  // the upper border of the domain: closed and at rest
           const double w = coupling_[at(a)][at(face)];
           outflow += side * w * grid.velocity[at(a)][at(face)];
-          if (!solid.empty()) outflow += side * (1 - w) * solid[at(face)];
+          if (!wall.empty()) outflow += side * (1 - w) * wall[at(face)];
           if (w > 0 && kind_[at(other)] == CellKind::Air)
             ghost += w / surface_fraction(grid.liquid[cell], grid.liquid[at(other)], smallest_theta_);
         }
@@ -245,20 +245,20 @@ void PressureSystem<Dim>::make_compatible(const PressureGrid<Dim>& grid, bool se
     EnclosedRegion& region = enclosed_.emplace_back();
     region.cells = {start};
     seen[at(start)] = 1;
-    double sum = 0, from_solids = 0;
+    double sum = 0, from_walls = 0;
     for (std::size_t i = 0; i < region.cells.size(); ++i) {
       const std::int64_t cell = region.cells[i];
       sum += rhs_[at(cell)];
       for (int a = 0; a < Dim; ++a) {
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         for (const int side : {-1, 1}) {
           const auto other = bricks_->next(cell, a, side), face = side < 0 ? cell : other;
           if (face < 0) continue;
           if (other < 0 || coupling_[at(a)][at(face)] == 0) {
-            // The region's border, closed. What solids close of the faces inside it comes in and goes out again.
-            if (solid.empty()) continue;
-            from_solids += side * solid[at(face)];
-            region.swept += std::abs(solid[at(face)]);
+            // The region's border, closed. What walls close of the faces inside it comes in and goes out again.
+            if (wall.empty()) continue;
+            from_walls += side * wall[at(face)];
+            region.swept += std::abs(wall[at(face)]);
           } else if (!seen[at(other)]) {
             seen[at(other)] = 1;
             region.cells.push_back(other);
@@ -270,7 +270,7 @@ void PressureSystem<Dim>::make_compatible(const PressureGrid<Dim>& grid, bool se
     for (const std::int64_t cell : region.cells)
       rhs_[at(cell)] -= sum / static_cast<double>(region.cells.size());
     region.removed = sum;
-    region.squeeze = std::max(0.0, std::min(-sum, -from_solids));
+    region.squeeze = std::max(0.0, std::min(-sum, -from_walls));
   }
 }
 
@@ -373,11 +373,11 @@ void PressureSystem<Dim>::subtract_gradient(const PressureGrid<Dim>& grid, std::
       for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
         const std::size_t cell = at(steps.first() + local);
         const auto low = steps.next(local, a, -1);
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         double& u = velocity[at(a)][cell];
         u = grid.velocity[at(a)][cell];
         if (low < 0 || opening(grid.open[at(a)][cell], smallest_opening_) == 0) {
-          u = solid.empty() ? 0 : solid[cell];
+          u = wall.empty() ? 0 : wall[cell];
           continue;
         }
         const bool above = is_unknown(cell), below = is_unknown(at(low));

@@ -44,7 +44,7 @@ void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> 
                  std::vector<double>& distance, CellMasks<Dim>& deep) {
   constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
   const auto count = static_cast<std::size_t>(bricks.count());
-  CellMasks<Dim> filled(count);  // with liquid or solid matter
+  CellMasks<Dim> filled(count);  // with liquid or walls
   parallel_for(count, 8, [&](std::size_t b) {
     filled[b] = geometry::BrickMask<Dim>::of([&](std::size_t local) {
       const std::size_t i = b * cells + local;
@@ -58,9 +58,9 @@ void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> 
   });
   for (std::size_t b = 0; b < count; ++b) filled[b] |= deep[b];
   parallel_for(count, 8, [&](std::size_t b) {
-    const geometry::BrickMask<Dim> solid =
+    const geometry::BrickMask<Dim> wall =
         geometry::BrickMask<Dim>::of([&](std::size_t local) { return !(distance[b * cells + local] < 0); });
-    deep[b] = surrounded<Dim>(bricks, b, filled).without(solid);
+    deep[b] = surrounded<Dim>(bricks, b, filled).without(wall);
   });
 }
 

@@ -89,14 +89,9 @@ BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last
   made.add("separation_rounds", "", r.rounds);
   made.add("largest_speed", "m/s", r.largest_speed);
   const mpm::PartSeconds& parts = r.seconds;
-  made.add("seconds/sorting", "s", parts.sorting);
-  made.add("seconds/to_grid", "s", parts.to_grid);
-  made.add("seconds/conditions", "s", parts.conditions);
-  made.add("seconds/assembly", "s", parts.assembly);
-  made.add("seconds/preconditioner", "s", parts.preconditioner);
-  made.add("seconds/linear", "s", parts.linear);
-  made.add("seconds/evaluation", "s", parts.evaluation);
-  made.add("seconds/to_particles", "s", parts.to_particles);
+  add_seconds(made, {{"sorting", parts.sorting}, {"to_grid", parts.to_grid}, {"conditions", parts.conditions},
+                     {"assembly", parts.assembly}, {"preconditioner", parts.preconditioner}, {"linear", parts.linear},
+                     {"evaluation", parts.evaluation}, {"to_particles", parts.to_particles}});
   return made;
 }
 

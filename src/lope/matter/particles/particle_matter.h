@@ -3,9 +3,18 @@
 
 #include <lope/matter/matter.h>
 
+#include <initializer_list>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace lope::matter {
+
+// Seconds of the parts of a step, by their names.
+inline void add_seconds(BodyReport& report, std::initializer_list<std::pair<const char*, double>> parts) {
+  for (const auto& [name, seconds] : parts) report.add(std::string("seconds/") + name, "s", seconds);
+}
 
 // State is a BodyState, all of which that changes is its member `content`.
 template <class State, auto content>

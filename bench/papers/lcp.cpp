@@ -340,7 +340,7 @@ Expected<matter::liquid::Description> falling_liquid(int n) {
   description.dx = 1.0 / n;
   description.domain = {Vec3(-0.1, -0.1, Dim == 3 ? -0.1 : 0), Vec3(1.1, 1.1, Dim == 3 ? 1.1 : 0)};
   description.sources.push_back({*left});
-  description.solids.push_back(
+  description.walls.push_back(
       {geometry::complement_of(*ball), [](double) { return geometry::RigidPose{}; }});
   return description;
 }

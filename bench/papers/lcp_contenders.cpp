@@ -20,7 +20,7 @@ constexpr std::array table = {
     LcpContenderInfo{"fas-printed", "", "FAS in the units of the paper's equations"},
     LcpContenderInfo{"fas-trilinear", "", "FAS with trilinear transfers"},
     LcpContenderInfo{"fas-constant", "", "FAS with piecewise constant transfers"},
-    LcpContenderInfo{"fas-simple", "", "FAS without one-sided weights at solids"},
+    LcpContenderInfo{"fas-simple", "", "FAS without one-sided weights at walls"},
     LcpContenderInfo{"fas-direct", "", "FAS with coarse matrices discretised directly"},
     LcpContenderInfo{"fmg", "FMG", "full multigrid cycles after Chentanez and Mueller"},
     LcpContenderInfo{"pi-ic", "PI-PCG", "policy iteration, IC(0)-CG inside, inexact", false, true},

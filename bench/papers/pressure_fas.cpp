@@ -19,7 +19,7 @@ constexpr double printed_time_step = 0.01;  // Δt of FasScaling::AsPrinted [s],
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // How the fine cells around a cell, in the corner where it lies, are reached from it.
-enum class Reach { Solid, Air, Open };
+enum class Reach { Closed, Air, Open };
 
 template <int Dim>
 class Corner {
@@ -31,7 +31,7 @@ class Corner {
     reach_[0] = Reach::Open;
     for (int axes = 1; axes < 1 << Dim; ++axes) {
       cell_[at(axes)] = -1;
-      reach_[at(axes)] = Reach::Solid;
+      reach_[at(axes)] = Reach::Closed;
       for (int a = 0; a < Dim; ++a) {
         const int before = axes & ~(1 << a);
         if (before == axes || cell_[at(before)] < 0) continue;
@@ -86,7 +86,7 @@ CsrMatrix prolongation(const PressureSystem<Dim>& fine, const PressureSystem<Dim
     for (int axes = 0; axes < 1 << Dim; ++axes) {
       const double weight = weight_of<Dim>(options.transfer, axes);
       if (weight == 0) continue;
-      if (options.one_sided && corner.reach(axes) == Reach::Solid) continue;
+      if (options.one_sided && corner.reach(axes) == Reach::Closed) continue;
       total += weight;
       auto donor = parent;
       for (int a = 0; a < Dim; ++a)

@@ -29,7 +29,7 @@ enum class FasScaling {
 
 struct FasOptions {
   Transfer transfer = Transfer::Barycentric;
-  bool one_sided = true;  // false ("simple boundaries"): donors behind solids count, missing ones are zero
+  bool one_sided = true;  // false ("simple boundaries"): donors behind walls count, missing ones are zero
   bool galerkin = true;   // false: coarse matrices discretised directly (PressureSystem::coarser)
   FasScaling scaling = FasScaling::Diagonal;
   int sweeps = 2;  // before and after

@@ -187,7 +187,7 @@ Slosh slosh(std::initializer_list<std::pair<Vec3, Vec3>> boxes) {
   const auto volume = [&] {
     geometry::ParticleSurfaceOptions options;
     options.spacing = liquid.dx;
-    options.solids = {{tank, {}}};
+    options.walls = {{tank, {}}};
     const auto& particles = std::get<matter::liquid::Particles<3>>(kinds::liquid(simulation.state()).particles);
     return geometry::enclosed_volume(geometry::ParticleSurface::create(particles.x, options).value().mesh());
   };

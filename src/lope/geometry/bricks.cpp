@@ -73,11 +73,7 @@ BrickSet<Dim> BrickSet<Dim>::dilated() const {
   std::vector<Index> bricks;
   bricks.reserve(brick_.size() * around);
   for (const Index& centre : brick_) {
-    for (int n = 0; n < around; ++n) {
-      Index brick = centre;
-      for (int a = 0, rest = n; a < Dim; ++a, rest /= 3) brick[static_cast<std::size_t>(a)] += rest % 3 - 1;
-      bricks.push_back(brick);
-    }
+    for (int n = 0; n < around; ++n) bricks.push_back(shifted(centre, n));
   }
   return BrickSet(bricks);
 }
@@ -95,13 +91,9 @@ void BrickSet<Dim>::build_table() {
   neighbour_.resize(brick_.size() * around);
   for (std::size_t b = 0; b < brick_.size(); ++b) {
     for (int n = 0; n < around; ++n) {
-      Index brick = brick_[b];
+      const Index brick = shifted(brick_[b], n);
       bool inside = true;
-      for (int a = 0, rest = n; a < Dim; ++a, rest /= 3) {
-        int& coordinate = brick[static_cast<std::size_t>(a)];
-        coordinate += rest % 3 - 1;
-        inside &= coordinate >= -coordinate_limit && coordinate < coordinate_limit;
-      }
+      for (const int coordinate : brick) inside &= coordinate >= -coordinate_limit && coordinate < coordinate_limit;
       neighbour_[b * around + static_cast<std::size_t>(n)] = inside ? find(brick) : none;
     }
   }

@@ -54,6 +54,15 @@ class BrickSet {
     return std::span<const int, around>(&neighbour_[static_cast<std::size_t>(number) * around], around);
   }
 
+  // The coordinates next to these that belong to an entry of neighbours().
+  static Index shifted(Index brick, int entry) {
+    for (int& coordinate : brick) {
+      coordinate += entry % 3 - 1;
+      entry /= 3;
+    }
+    return brick;
+  }
+
   // Place of a cell's value in a field, or none (as a signed number) if its brick is not in the set.
   std::int64_t place(const Index& cell) const;
   // The cell whose value is at this place.

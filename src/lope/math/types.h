@@ -15,4 +15,12 @@ using Vec3 = Vec<3>;
 using Mat2 = Mat<2>;
 using Mat3 = Mat<3>;
 
+// In the plane z = 0 where d = 2.
+template <int d>
+Vec3 in_space(const Vec<d>& x) {
+  Vec3 result = Vec3::Zero();
+  result.template head<d>() = x;
+  return result;
+}
+
 }  // namespace lope

@@ -73,7 +73,7 @@ class Plotter {
   }
 
   Colour colour(const Vec3& x) const {
-    const geometry::LevelSetSample wall = geometry::nearest_solid(plot_.walls, x);
+    const geometry::LevelSetSample wall = geometry::nearest_wall(plot_.walls, x);
     if (wall.value < 0) return plot_.walls_let_go && -wall.value < 3 * pixel_ ? rim(x, wall) : wall_colour;
     const std::array<int, 2> at = cell_at(x);
     const auto cell = find(at);
@@ -139,7 +139,7 @@ class Plotter {
 
   bool in_wall(double column, double row) const {
     const Vec3 x = plot_.origin + plot_.spacing * Vec3(column, row, 0);
-    return geometry::nearest_solid(plot_.walls, x).value < 0;
+    return geometry::nearest_wall(plot_.walls, x).value < 0;
   }
 
   Image with_points(const Image& image) const {

@@ -28,7 +28,7 @@ struct CellPlot {
   std::vector<float> values;  // shown on full cells by the map; empty: their colour
   std::array<std::string, 3> names = {"empty", "full", "wall"};  // of the kinds, in the key
 
-  std::vector<geometry::PlacedSolid> walls;
+  std::vector<geometry::PlacedWall> walls;
   bool walls_let_go = true;  // whether it is worth showing where they do
   std::vector<Vec3> points;
   std::vector<float> point_values;  // shown on points by the map; empty: one colour

@@ -28,7 +28,7 @@ struct PainterOptions {
   std::optional<Vec3> ground_color;  // sRGB; none: the usual one
   std::optional<Vec3> background;    // sRGB; none: the usual one
   // Rigid walls at a time, for plots of cells in the plane, which draw them exactly.
-  std::function<std::vector<geometry::PlacedSolid>(double time)> walls;
+  std::function<std::vector<geometry::PlacedWall>(double time)> walls;
 };
 
 class Painter {

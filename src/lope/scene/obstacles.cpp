@@ -197,7 +197,7 @@ geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::
   return obstacle.shape->surface({.segments = 64, .region = region});
 }
 
-Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_of(const Scene& scene) {
+Expected<std::function<std::vector<geometry::PlacedWall>(double time)>> walls_of(const Scene& scene) {
   std::vector<step::Obstacle> obstacles;
   for (const Value& value : scene.resolved.items_at("obstacle")) {
     auto obstacle = build_obstacle(value, scene.dimension);
@@ -205,7 +205,7 @@ Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_o
     obstacles.push_back(std::move(*obstacle));
   }
   return [obstacles = std::move(obstacles)](double time) {
-    std::vector<geometry::PlacedSolid> placed;
+    std::vector<geometry::PlacedWall> placed;
     for (const step::Obstacle& obstacle : obstacles) placed.push_back({obstacle.shape, obstacle.pose(time)});
     return placed;
   };

@@ -38,7 +38,7 @@ std::string describe(const StartInside& inside, const step::Model& model);
 geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::Bounds& region);
 
 // The obstacles of a scene as level sets, where they are at a time. Fails as build_obstacle does.
-Expected<std::function<std::vector<geometry::PlacedSolid>(double time)>> walls_of(const Scene& scene);
+Expected<std::function<std::vector<geometry::PlacedWall>(double time)>> walls_of(const Scene& scene);
 
 // The height of a floor: an obstacle that is everything below a horizontal plane and never moves.
 std::optional<double> floor_height(const Value& obstacle);

@@ -76,7 +76,7 @@ TEST(ParticleSurface, LiquidInABoxFillsItToTheWalls) {
   const auto particles = fill([](const Vec3& x) {
     return std::abs(x.x()) < 0.79 && x.y() > -0.59 && x.y() < 0.1 && std::abs(x.z()) < 0.49;
   });
-  const Mesh mesh = surface_of(particles, {.solids = {{box, {}}}}).mesh();
+  const Mesh mesh = surface_of(particles, {.walls = {{box, {}}}}).mesh();
   const Bounds extent = bounds(mesh.vertices);
   EXPECT_NEAR(extent.min.x(), -0.8, 0.02 * dx);
   EXPECT_NEAR(extent.max.x(), 0.8, 0.02 * dx);
@@ -84,12 +84,12 @@ TEST(ParticleSurface, LiquidInABoxFillsItToTheWalls) {
   EXPECT_NEAR(extent.max.y(), 0.1, 0.35 * dx);
   EXPECT_NEAR(extent.max.z(), 0.5, 0.02 * dx);
   EXPECT_NEAR(enclosed_volume(mesh), 1.6 * 0.7 * 1, 0.02 * 1.6 * 0.7);
-  // Moved together, solid and liquid give the same picture elsewhere.
+  // Moved together, wall and liquid give the same picture elsewhere.
   RigidPose pose;
   pose.translation = Vec3(0.7, -0.3, 0.2);
   std::vector<Vec3> moved;
   for (const Vec3& x : particles) moved.push_back(pose.place(x));
-  const Mesh elsewhere = surface_of(moved, {.solids = {{box, pose}}}).mesh();
+  const Mesh elsewhere = surface_of(moved, {.walls = {{box, pose}}}).mesh();
   EXPECT_NEAR(enclosed_volume(elsewhere), enclosed_volume(mesh), 0.003);
 }
 

@@ -62,7 +62,7 @@ TEST(LiquidScene, ResolutionCountsCellsOfTheContainer) {
   EXPECT_DOUBLE_EQ(liquid.dx, 0.05);
   EXPECT_EQ(liquid.origin, Vec3::Zero());
   EXPECT_TRUE(liquid.separating);
-  EXPECT_TRUE(liquid.transfer.apic);
+  EXPECT_EQ(liquid.transfer.kind, matter::VelocityTransfer::Apic);
   ASSERT_EQ(liquid.sources.size(), 1U);
   EXPECT_LT(liquid.sources[0].shape->value(Vec3(0.2, 0.2, 0.5)), 0);
   step::Simulation simulation(model);

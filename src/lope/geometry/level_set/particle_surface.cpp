@@ -27,7 +27,7 @@ using Cell = std::array<int, 3>;
 
 constexpr int leaf_side = 8;  // voxels of a leaf of OpenVDB
 constexpr float band = 1.5f;  // φ is known to ± this many voxels, evenly: the filter must not favour a side
-constexpr double wall_layer = 0.75;           // spacings from a solid where φ is continued
+constexpr double wall_layer = 0.75;           // spacings from a wall where φ is continued
 constexpr double kernel_moment = 16.0 / 315;  // ∫₀¹ (1 − s²)³ s² ds
 // Random places of the particles make |x − x̄| too long; this part of the variance that they would have were
 // they independent is taken off (they are not quite: each has its eighth of a cell; measured).
@@ -173,15 +173,15 @@ std::optional<Error> check(std::span<const Vec3> particles, const ParticleSurfac
 
 }  // namespace
 
-LevelSetSample nearest_solid(std::span<const PlacedSolid> solids, const Vec3& x) {
+LevelSetSample nearest_wall(std::span<const PlacedWall> walls, const Vec3& x) {
   LevelSetSample result;
   result.value = 1e300;
-  for (const PlacedSolid& solid : solids) {
-    const Vec3 at_rest = solid.pose.unplace(x);
-    if (solid.shape->value(at_rest) >= result.value) continue;
-    const LevelSetSample own = solid.shape->sample(at_rest);
+  for (const PlacedWall& wall : walls) {
+    const Vec3 at_rest = wall.pose.unplace(x);
+    if (wall.shape->value(at_rest) >= result.value) continue;
+    const LevelSetSample own = wall.shape->sample(at_rest);
     result.value = own.value;
-    result.gradient = solid.pose.rotation * own.gradient;
+    result.gradient = wall.pose.rotation * own.gradient;
   }
   return result;
 }
@@ -197,7 +197,7 @@ struct ParticleSurface::State {
   void fill(Leaf& leaf, std::vector<float>& filling, const ParticleSurfaceOptions& options) const;
   std::vector<Leaf*> leaves() const;
   void smooth(const std::vector<Leaf*>& all);
-  void take_in_solids(const ParticleSurfaceOptions& options);
+  void take_in_walls(const ParticleSurfaceOptions& options);
 
   // The particles that may be within R of a box of the lattice, in a fixed order.
   template <class Visit>
@@ -336,7 +336,7 @@ Expected<void> ParticleSurface::State::build(const ParticleSurfaceOptions& optio
       }
     });
   }
-  if (!options.solids.empty()) take_in_solids(options);
+  if (!options.walls.empty()) take_in_walls(options);
   return {};
 }
 
@@ -390,7 +390,7 @@ double interpolate(const Grid::ConstUnsafeAccessor& phi, const Vec3& u) {
 
 }  // namespace
 
-void ParticleSurface::State::take_in_solids(const ParticleSurfaceOptions& options) {
+void ParticleSurface::State::take_in_walls(const ParticleSurfaceOptions& options) {
   const Grid::Ptr old = grid->deepCopy();
   const std::vector<Leaf*> all = leaves();
   const double layer = wall_layer * options.spacing;
@@ -399,14 +399,14 @@ void ParticleSurface::State::take_in_solids(const ParticleSurfaceOptions& option
     for (auto it = all[n]->beginValueOn(); it; ++it) {
       const openvdb::Coord at = it.getCoord();
       Vec3 x = voxel * Vec3(at[0], at[1], at[2]);
-      LevelSetSample wall = nearest_solid(options.solids, x);
+      LevelSetSample wall = nearest_wall(options.walls, x);
       const double outside = -wall.value - options.overlap;
       if (wall.value >= layer) continue;
       if (outside < band * voxel) {  // edges and corners need a move for each of their sides
         for (int moves = 0; moves < 3 && wall.value < layer * (1 - 1e-6) && wall.gradient.squaredNorm() > 0.1;
              ++moves) {
           x += (layer - wall.value) * wall.gradient.normalized();
-          wall = nearest_solid(options.solids, x);
+          wall = nearest_wall(options.walls, x);
         }
         it.setValue(static_cast<float>(std::max(interpolate(before, x / voxel), outside)));
       } else {

@@ -11,8 +11,8 @@
 //    makes no drop between them;
 //  - a few passes of a binomial filter over φ where the kernel is well filled (drops and thin sheets stay),
 //  before
-//  - solids are taken in: closer to a solid than 0.75 spacings φ is continued along its normal, so that the
-//    liquid lies upon the wall as it would in a glass, and nothing is left inside the solid (but `overlap`).
+//  - walls are taken in: closer to a wall than 0.75 spacings φ is continued along its normal, so that the
+//    liquid lies upon the wall as it would in a glass, and nothing is left inside the wall (but `overlap`).
 //
 // Memory and time are proportional to the particles. The same bits for any number of threads.
 #pragma once
@@ -29,13 +29,13 @@
 namespace lope::geometry {
 
 // A rigid shape at the time of the picture: the level set at rest and where it has moved.
-struct PlacedSolid {
+struct PlacedWall {
   LevelSetPtr shape;
   RigidPose pose;
 };
 
 // φ of all of them together, with the gradient but without second derivatives; 1e300 where there is none.
-LevelSetSample nearest_solid(std::span<const PlacedSolid> solids, const Vec3& x);
+LevelSetSample nearest_wall(std::span<const PlacedWall> walls, const Vec3& x);
 
 struct ParticleSurfaceOptions {
   double spacing = 0;   // metres: the liquid has about eight particles in a cube of this side; positive
@@ -43,8 +43,8 @@ struct ParticleSurfaceOptions {
   double radius = 1.6;  // R, in spacings, 1 to 3: larger is smoother
   double reach = 0.9;   // in spacings
   int smoothing = 2;    // passes of the filter with voxels of half a spacing; smaller ones take more
-  std::vector<PlacedSolid> solids = {};
-  double overlap = 0;  // metres by which the surface enters the solids: pictures hide it there
+  std::vector<PlacedWall> walls = {};
+  double overlap = 0;  // metres by which the surface enters the walls: pictures hide it there
 };
 
 class ParticleSurface {

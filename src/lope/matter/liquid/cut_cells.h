@@ -1,5 +1,5 @@
-// How much of a cell, or of a face between two cells, a solid leaves open, from its signed distances φ at the
-// corners (negative inside the solid; a corner on the surface counts as solid, so that a face that lies in a
+// How much of a cell, or of a face between two cells, a wall leaves open, from its signed distances φ at the
+// corners (negative inside the wall; a corner on the surface counts as wall, so that a face that lies in a
 // wall is closed).
 //
 // Deviation from the usual marching squares: a square is cut into four triangles about its centre, a cube

@@ -1,5 +1,4 @@
-// The sparse staggered grid of a substep: where its cells are, which particles are in which brick, and blocks
-// of a field with one layer of cells around them.
+// The sparse staggered grid of a substep: where its cells are, and which particles are in which brick.
 //
 // Components of the velocity live in the middle of faces: the value of a cell along axis a is that of its
 // lower face. A particle reaches, along axis a, the faces (and, in all directions, the cell centres) around
@@ -8,11 +7,11 @@
 
 #include <lope/geometry/bricks.h>
 #include <lope/matter/liquid/particles.h>
+#include <lope/matter/particles/binning.h>
+#include <lope/matter/particles/particle_arrays.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace lope::matter::liquid {
@@ -49,81 +48,13 @@ struct Grid {
 // Memory that sorting keeps from one time to the next.
 template <int Dim>
 struct SortingMemory {
-  std::vector<std::uint32_t> place, start, order;
-  Particles<Dim> sorted;
+  Binning binning;
+  Particles<Dim> spare;
 };
 
 // Sorts the particles by cells and makes the bricks that hold them, with those that come nearer than `band`
 // cells (at most 8) to a particle. Particles must be finite and within the range of BrickSet.
 template <int Dim>
 void bin_particles(Particles<Dim>& particles, int band, Grid<Dim>& grid, SortingMemory<Dim>& memory);
-
-// A brick's part of a field with one layer around: x fastest, index 0 … 9 along each axis stands for the
-// cells −1 … 8.
-template <int Dim, class T>
-class Halo {
- public:
-  using Bricks = geometry::BrickSet<Dim>;
-  static constexpr int side = Bricks::side + 2;
-  static constexpr int size = Dim == 2 ? side * side : side * side * side;
-  static constexpr std::array<int, 3> stride{1, side, side* side};
-
-  static int at(const std::array<int, static_cast<std::size_t>(Dim)>& cell) {  // −1 … 8
-    int place = 0;
-    for (std::size_t a = 0; a < Dim; ++a) place += (cell[a] + 1) * stride[a];
-    return place;
-  }
-  // Of a cell of the brick by its number in it.
-  static int of_local(int local) {
-    int place = 0;
-    for (int a = 0; a < Dim; ++a, local /= Bricks::side)
-      place += (local % Bricks::side + 1) * stride[static_cast<std::size_t>(a)];
-    return place;
-  }
-
-  void fill(T value) { values_.fill(value); }
-  T& operator[](int place) { return values_[static_cast<std::size_t>(place)]; }
-  const T& operator[](int place) const { return values_[static_cast<std::size_t>(place)]; }
-
-  void load(const Bricks& bricks, int brick, std::span<const T> field, T missing) {
-    each_row(bricks, brick, [&](T* to, std::int64_t from, int count) {
-      if (from < 0)
-        std::fill_n(to, count, missing);
-      else
-        std::copy_n(field.data() + from, count, to);
-    });
-  }
-  // body(values here, place of the first of them in a field or −1, number of consecutive values).
-  template <class Body>
-  void each_row(const Bricks& bricks, int brick, const Body& body) {
-    const auto around = bricks.neighbours(brick);
-    constexpr int n = Bricks::side;
-    for (int z = Dim == 3 ? -1 : 0; z <= (Dim == 3 ? n : 0); ++z) {
-      const int oz = z < 0 ? -1 : z == n ? 1 : 0;
-      for (int y = -1; y <= n; ++y) {
-        const int oy = y < 0 ? -1 : y == n ? 1 : 0;
-        const int row = (Dim == 3 ? (oz + 1) * 9 : 0) + (oy + 1) * 3;
-        const int local = n * ((y - n * oy) + (Dim == 3 ? n * (z - n * oz) : 0));
-        T* const here =
-            &values_[static_cast<std::size_t>((y + 1) * stride[1] + (Dim == 3 ? (z + 1) * stride[2] : 0))];
-        const auto start = [&](int ox, int x) {
-          const int number = around[static_cast<std::size_t>(row + ox + 1)];
-          return number < 0 ? std::int64_t{-1} : std::int64_t{number} * Bricks::cells + local + x;
-        };
-        body(here, start(-1, n - 1), 1);
-        body(here + 1, start(0, 0), n);
-        body(here + 1 + n, start(1, 0), 1);
-      }
-    }
-  }
-
- private:
-  std::array<T, static_cast<std::size_t>(size)> values_;
-};
-
-// Bricks in groups whose halos do not meet: brick coordinates of one parity. In the order of the groups, the
-// same value always receives its contributions in the same order.
-template <int Dim>
-std::vector<std::vector<int>> halo_colors(const geometry::BrickSet<Dim>& bricks);
 
 }  // namespace lope::matter::liquid

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t grain = 2048;
 constexpr int most_substeps = 10000;  // of a step: beyond, something has blown up
-constexpr double wall_margin = 0.1;   // cells that particles keep from solids
+constexpr double wall_margin = 0.1;   // cells that particles keep from walls
 constexpr double crushed_depth =
     0.5;  // cells: a particle that cannot be brought nearer to the outside is lost
 // An inner cell gives particles away above the first number of times its share, and gets one below the
@@ -59,7 +59,7 @@ ParticleLiquid<Dim>::ParticleLiquid(const Description& description) : descriptio
   grid_.dx = description.dx;
   grid_.origin = description.origin.head<Dim>();
   pressure_grid_.dx = description.dx;
-  displaced_.assign(description.solids.size(), false);
+  displaced_.assign(description.walls.size(), false);
   solver_ = pressure_solver<Dim>(description.separating ? PressureMethod::TruncatedMultigrid
                                                         : PressureMethod::LinearMultigrid);
 }
@@ -68,7 +68,7 @@ template <int Dim>
 State ParticleLiquid<Dim>::start(std::size_t* covered) const {
   State state;
   auto& particles = state.particles.template emplace<Particles<Dim>>();
-  const Solids solids = place_solids(0, 0);
+  const Walls walls = place_walls(0, 0);
   std::size_t lost = 0;
   std::vector<geometry::LevelSetPtr> earlier;
   for (const Source& source : description_.sources) {
@@ -76,7 +76,7 @@ State ParticleLiquid<Dim>::start(std::size_t* covered) const {
     const geometry::Bounds region = region_of(*source.shape, description_.domain);
     if (is_empty(region, Dim)) continue;
     lost += fill_shape<Dim>(
-        grid_, *source.shape, region, earlier, solids, seeding(),
+        grid_, *source.shape, region, earlier, walls, seeding(),
         [&](const Vec3& x) { return Vec3(source.velocity + source.angular_velocity.cross(x - centre)); },
         particles);
     earlier.push_back(source.shape);
@@ -117,33 +117,33 @@ Report ParticleLiquid<Dim>::advance(State& state, double time, double h, const s
 }
 
 template <int Dim>
-Solids ParticleLiquid<Dim>::place_solids(double time, double dt) const {
-  std::vector<Solid> solids;
-  for (const MovingSolid& moving : description_.solids) {
-    Solid solid{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
+Walls ParticleLiquid<Dim>::place_walls(double time, double dt) const {
+  std::vector<Wall> walls;
+  for (const MovingWall& moving : description_.walls) {
+    Wall wall{moving.at_rest, moving.pose(time), moving.pose(time + dt), dt};
     const geometry::RigidPose rest = moving.pose(0);
-    solid.displaced = !same(solid.before, rest) || !same(solid.after, rest);
-    solids.push_back(std::move(solid));
+    wall.displaced = !same(wall.before, rest) || !same(wall.after, rest);
+    walls.push_back(std::move(wall));
   }
-  return Solids(std::move(solids));
+  return Walls(std::move(walls));
 }
 
 template <int Dim>
 double ParticleLiquid<Dim>::expected_speed(const Particles<Dim>& particles, double time, double h) const {
-  double speed = largest_speed(particles) + std::sqrt(description_.gravity.norm() * description_.dx);
+  double speed = largest_speed(particles.v) + std::sqrt(description_.gravity.norm() * description_.dx);
   for (const Emitter& emitter : description_.emitters) {
     if (time >= emitter.begin && time < emitter.end) speed = std::max(speed, emitter.velocity.norm());
   }
-  return std::max(speed, way_of_solids(particles, time, h) / h);
+  return std::max(speed, way_of_walls(particles, time, h) / h);
 }
 
 template <int Dim>
-double ParticleLiquid<Dim>::way_of_solids(const Particles<Dim>& particles, double time, double h) const {
+double ParticleLiquid<Dim>::way_of_walls(const Particles<Dim>& particles, double time, double h) const {
   if (particles.size() == 0) return 0;
   double way = 0;
   geometry::Bounds box;
-  for (const MovingSolid& solid : description_.solids) {
-    const geometry::RigidPose before = solid.pose(time), after = solid.pose(time + h);
+  for (const MovingWall& wall : description_.walls) {
+    const geometry::RigidPose before = wall.pose(time), after = wall.pose(time + h);
     if (same(before, after)) continue;
     if (box.max.x() < box.min.x()) box = box_of(particles);
     for (int corner = 0; corner < 8; ++corner) {
@@ -153,15 +153,6 @@ double ParticleLiquid<Dim>::way_of_solids(const Particles<Dim>& particles, doubl
     }
   }
   return way;
-}
-
-template <int Dim>
-double ParticleLiquid<Dim>::largest_speed(const Particles<Dim>& particles) {
-  return std::max(0.0, parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
-                    double most = 0;
-                    for (std::size_t i = begin; i < end; ++i) most = std::max(most, particles.v[i].norm());
-                    return most;
-                  }));
 }
 
 template <int Dim>
@@ -179,20 +170,20 @@ void ParticleLiquid<Dim>::substep(State& state, Particles<Dim>& particles, doubl
     const ScopedTimer timer(part);
     work();
   };
-  const Solids solids = place_solids(time, dt);
+  const Walls walls = place_walls(time, dt);
   timed(seconds.sorting, [&] {
     bin(particles);
-    feed(particles, solids, time, report);
+    feed(particles, walls, time, report);
   });
   if (particles.size() == 0) {
     dt_ = 0;  // there is no grid
     return;
   }
-  // The grid sees the solids where they were when the particles came to where they are: ahead of them, a wall would leave
+  // The grid sees the walls where they were when the particles came to where they are: ahead of them, a wall would leave
   // a gap behind it and cover liquid before it.
-  const Solids around = solids.at(Solids::Moment::Begin);
-  wall_way_ = way_of_solids(particles, time, dt);
-  timed(seconds.solids, [&] { sample_solids(around); });
+  const Walls around = walls.at(Walls::Moment::Begin);
+  wall_way_ = way_of_walls(particles, time, dt);
+  timed(seconds.walls, [&] { sample_walls(around); });
   timed(seconds.to_grid, [&] {
     to_grid(grid_, particles, faces_, mass_);
     find_surface();
@@ -209,9 +200,9 @@ void ParticleLiquid<Dim>::substep(State& state, Particles<Dim>& particles, doubl
   timed(seconds.to_particles,
         [&] { to_particles(grid_, before_, after_, description_.transfer, particles, carried_); });
   timed(seconds.movement, [&] {
-    carry(particles, solids, dt);
+    carry(particles, walls, dt);
     exchange(particles, state.round, report);
-    remove_lost(particles, solids, report);
+    remove_lost(particles, walls, report);
   });
 }
 
@@ -226,24 +217,24 @@ void ParticleLiquid<Dim>::apply_gravity(double dt) {
 }
 
 template <int Dim>
-void ParticleLiquid<Dim>::feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report) {
+void ParticleLiquid<Dim>::feed(Particles<Dim>& particles, const Walls& walls, double time, Report& report) {
   std::size_t added = 0;
   for (const Emitter& emitter : description_.emitters) {
     if (time < emitter.begin || time >= emitter.end) continue;
     const geometry::Bounds region = region_of(*emitter.shape, description_.domain);
     if (is_empty(region, Dim)) continue;
-    added += feed_emitter<Dim>(grid_, *emitter.shape, region, solids, seeding(), emitter.velocity, particles);
+    added += feed_emitter<Dim>(grid_, *emitter.shape, region, walls, seeding(), emitter.velocity, particles);
   }
   if (added > 0) bin(particles);
   report.emitted += added;
 }
 
-// The open parts of faces and cells: of bricks near displaced solids anew, of the others once.
+// The open parts of faces and cells: of bricks near displaced walls anew, of the others once.
 template <int Dim>
-void ParticleLiquid<Dim>::sample_solids(const Solids& solids) {
+void ParticleLiquid<Dim>::sample_walls(const Walls& walls) {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
-  if (solids.displaced() != displaced_) {
-    displaced_ = solids.displaced();
+  if (walls.displaced() != displaced_) {
+    displaced_ = walls.displaced();
     rest_samples_.clear();
   }
   std::vector<std::uint8_t> keep(count, 1);
@@ -251,19 +242,19 @@ void ParticleLiquid<Dim>::sample_solids(const Solids& solids) {
   parallel_for(count, 4, [&](std::size_t b) {
     const Vec<Dim> corner = grid_.corner(grid_.bricks->first_cell(static_cast<int>(b)));
     const Vec3 middle = in_space<Dim>(corner + Vec<Dim>::Constant(0.5 * Bricks::side * grid_.dx));
-    keep[b] = !solids.displaced_within(middle, brick_reach<Dim>(grid_.dx));
+    keep[b] = !walls.displaced_within(middle, brick_reach<Dim>(grid_.dx));
     if (keep[b]) {
       const auto found = rest_samples_.find(grid_.bricks->brick(static_cast<int>(b)));
       if (found != rest_samples_.end()) samples_[b] = found->second;
     }
-    if (!samples_[b]) samples_[b] = sample_brick<Dim>(solids, corner, grid_.dx);
+    if (!samples_[b]) samples_[b] = sample_brick<Dim>(walls, corner, grid_.dx);
   });
   std::map<Index, Sample> kept;
   for (std::size_t b = 0; b < count; ++b) {
     if (keep[b]) kept.emplace(grid_.bricks->brick(static_cast<int>(b)), samples_[b]);
   }
   rest_samples_.swap(kept);
-  spread_samples(solids.any_moving());
+  spread_samples(walls.any_moving());
 }
 
 template <int Dim>
@@ -273,12 +264,12 @@ void ParticleLiquid<Dim>::spread_samples(bool moving) {
   open_volume_.resize(grid_.bricks->size());
   for (std::size_t a = 0; a < Dim; ++a) {
     pressure_grid_.open[a].resize(grid_.bricks->size());
-    pressure_grid_.solid_velocity[a].resize(moving ? grid_.bricks->size() : 0);
+    pressure_grid_.wall_velocity[a].resize(moving ? grid_.bricks->size() : 0);
   }
   brick_free_.assign(count, 1);
   brick_near_thin_.assign(count, 0);
   parallel_for(count, 8, [&](std::size_t b) {
-    const BrickSolids<Dim>& sample = *samples_[b];
+    const BrickWalls<Dim>& sample = *samples_[b];
     const auto put = [&](const std::array<double, cells>& from, double otherwise, std::vector<double>& to) {
       const auto at = to.begin() + static_cast<std::ptrdiff_t>(b * cells);
       if (sample.free)
@@ -290,7 +281,7 @@ void ParticleLiquid<Dim>::spread_samples(bool moving) {
     put(sample.volume, 1, open_volume_);
     for (std::size_t a = 0; a < Dim; ++a) {
       put(sample.open[a], 1, pressure_grid_.open[a]);
-      if (moving) put(sample.face_velocity[a], 0, pressure_grid_.solid_velocity[a]);
+      if (moving) put(sample.face_velocity[a], 0, pressure_grid_.wall_velocity[a]);
     }
     for (const int n : grid_.bricks->neighbours(static_cast<int>(b)))
       if (n >= 0 && samples_[static_cast<std::size_t>(n)]->thin) brick_near_thin_[b] = 1;
@@ -309,12 +300,12 @@ void ParticleLiquid<Dim>::find_surface() {
 // The faces of which test(axis, place) holds.
 template <int Dim>
 template <class Test>
-void ParticleLiquid<Dim>::mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const {
+void ParticleLiquid<Dim>::mark_faces(PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim>& masks, const Test& test) const {
   const auto count = static_cast<std::size_t>(grid_.bricks->count());
   for (std::size_t a = 0; a < Dim; ++a) masks[a].resize(count);
   parallel_for(count, 8, [&](std::size_t b) {
     for (std::size_t a = 0; a < Dim; ++a)
-      masks[a][b] = BrickMask<Dim>::of([&](std::size_t local) { return test(a, b * Bricks::cells + local); });
+      masks[a][b] = geometry::BrickMask<Dim>::of([&](std::size_t local) { return test(a, b * Bricks::cells + local); });
   });
 }
 
@@ -327,13 +318,13 @@ void ParticleLiquid<Dim>::give_unknown_faces() {
 }
 
 template <int Dim>
-void ParticleLiquid<Dim>::extend_velocities(const Solids& solids) {
+void ParticleLiquid<Dim>::extend_velocities(const Walls& walls) {
   mark_faces(known_.solved, [&](std::size_t a, std::size_t i) { return valid_[a][i] != 0; });
   mark_faces(known_.flying, [&](std::size_t a, std::size_t i) {
     return faces_.weight[a][i] > 0 && pressure_grid_.open[a][i] > 0;
   });
   extrapolate(*grid_.bricks, layers(), after_, known_);
-  if (!solids.empty()) respect_solids<Dim>(grid_, solids, samples_, !description_.separating, after_);
+  if (!walls.empty()) respect_walls<Dim>(grid_, walls, samples_, !description_.separating, after_);
 }
 
 // Takes particles out of crowded inner cells and puts them into inner cells with hardly any.
@@ -367,9 +358,9 @@ void ParticleLiquid<Dim>::exchange(Particles<Dim>& particles, std::int64_t round
   report.moved += count;
 }
 
-// Ralston's scheme of third order; then solids stop what would enter them.
+// Ralston's scheme of third order; then walls stop what would enter them.
 template <int Dim>
-void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Solids& solids, double dt) const {
+void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Walls& walls, double dt) const {
   const double margin = wall_margin * grid_.dx;
   parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
     if (grid_.begin(b) == grid_.end(b)) return;
@@ -378,7 +369,7 @@ void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Solids& solids,
     if (brick_drifts_[b]) drift.enter(static_cast<int>(b));
     for (std::size_t cell = 0; cell < Bricks::cells; ++cell) {
       const std::size_t place = b * Bricks::cells + cell;
-      const double free_way = way_to_solids(b, cell) - margin;
+      const double free_way = way_to_walls(b, cell) - margin;
       for (std::uint32_t i = grid_.first[place]; i < grid_.first[place + 1]; ++i) {
         const Vec<Dim> x = particles.x[i], k1 = carried_[i];
         Vec<Dim> k2 = k1, k3 = k1;
@@ -388,8 +379,8 @@ void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Solids& solids,
         if (brick_drifts_[b] && drift.sample(x, shift)) next += shift;
         if (!((next - x).norm() < free_way)) {
           if (brick_near_thin_[b])
-            next = solids.stopped(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin).template head<Dim>();
-          stop_at_solid(solids, margin, next, particles.v[i]);
+            next = walls.stopped(in_space<Dim>(x), in_space<Dim>(next), 0.5 * margin).template head<Dim>();
+          stop_at_wall(walls, margin, next, particles.v[i]);
         }
         particles.x[i] = next;
       }
@@ -397,30 +388,30 @@ void ParticleLiquid<Dim>::carry(Particles<Dim>& particles, const Solids& solids,
   });
 }
 
-// At least so far are solids from any point of a cell, at the end of the substep.
+// At least so far are walls from any point of a cell, at the end of the substep.
 template <int Dim>
-double ParticleLiquid<Dim>::way_to_solids(std::size_t brick, std::size_t cell) const {
-  if (description_.solids.empty()) return std::numeric_limits<double>::infinity();
-  const BrickSolids<Dim>& sample = *samples_[brick];
+double ParticleLiquid<Dim>::way_to_walls(std::size_t brick, std::size_t cell) const {
+  if (description_.walls.empty()) return std::numeric_limits<double>::infinity();
+  const BrickWalls<Dim>& sample = *samples_[brick];
   return (sample.free ? 2 * grid_.dx : sample.distance[cell] - corner_reach<Dim>(grid_.dx)) - wall_way_;
 }
 
 template <int Dim>
-void ParticleLiquid<Dim>::stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const {
+void ParticleLiquid<Dim>::stop_at_wall(const Walls& walls, double margin, Vec<Dim>& x, Vec<Dim>& v) const {
   const Vec3 at = in_space<Dim>(x);
-  const Solids::Nearest near = solids.nearest(at);
+  const Walls::Nearest near = walls.nearest(at);
   if (near.distance >= margin) return;
-  const Vec3 free = solids.push_out(at, margin), gradient = solids.sample(free, near.solid).gradient;
+  const Vec3 free = walls.push_out(at, margin), gradient = walls.sample(free, near.wall).gradient;
   const double length = gradient.norm();
   x = free.head<Dim>();
   if (!(length > 1e-6)) return;
   const Vec3 normal = gradient / length;
-  const double inwards = (in_space<Dim>(v) - solids.velocity(free, near.solid)).dot(normal);
+  const double inwards = (in_space<Dim>(v) - walls.velocity(free, near.wall)).dot(normal);
   if (inwards < 0) v -= inwards * normal.head<Dim>();
 }
 
 template <int Dim>
-void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report) {
+void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Walls& walls, Report& report) {
   const Vec<Dim> low = description_.domain.min.head<Dim>(), high = description_.domain.max.head<Dim>();
   std::vector<std::uint8_t> lost(particles.size(), 0);
   parallel_for(particles.size(), grain, [&](std::size_t i) {
@@ -428,11 +419,11 @@ void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Solids& s
     const bool inside = (x.array() >= low.array()).all() && (x.array() <= high.array()).all();
     lost[i] = !inside || !particles.v[i].allFinite();
   });
-  if (solids.any_displaced()) {
+  if (walls.any_displaced()) {
     parallel_for(static_cast<std::size_t>(grid_.bricks->count()), 2, [&](std::size_t b) {
       if (brick_free_[b] && wall_way_ < crushed_depth * grid_.dx) return;
       for (std::uint32_t i = grid_.begin(b); i < grid_.end(b); ++i)
-        lost[i] |= solids.distance(in_space<Dim>(particles.x[i])) < -crushed_depth * grid_.dx;
+        lost[i] |= walls.distance(in_space<Dim>(particles.x[i])) < -crushed_depth * grid_.dx;
     });
   }
   std::vector<std::uint32_t> order;
@@ -440,7 +431,7 @@ void ParticleLiquid<Dim>::remove_lost(Particles<Dim>& particles, const Solids& s
   for (std::size_t i = 0; i < lost.size(); ++i)
     if (!lost[i]) order.push_back(static_cast<std::uint32_t>(i));
   report.removed += particles.size() - order.size();
-  particles.reorder(order, sorting_.sorted);
+  reorder<Particles<Dim>>(particles, order, sorting_.spare);
 }
 
 template <int Dim>
@@ -448,7 +439,7 @@ void ParticleLiquid<Dim>::measure(const Particles<Dim>& particles, Report& repor
   const double mass = description_.density * particle_volume();
   report.particles = particles.size();
   report.volume = particle_volume() * static_cast<double>(particles.size());
-  report.largest_speed = largest_speed(particles);
+  report.largest_speed = largest_speed(particles.v);
   const auto sum = [&](const auto& value) {
     return parallel_sum(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
       double part = 0;
@@ -476,7 +467,7 @@ template <int Dim>
 void ParticleLiquid<Dim>::look_at(const State& state, double time) {
   Particles<Dim> particles = std::get<Particles<Dim>>(state.particles);
   bin(particles);
-  sample_solids(place_solids(time, 0));
+  sample_walls(place_walls(time, 0));
   to_grid(grid_, particles, faces_, mass_);
   find_surface();
   pressure_grid_.velocity = after_ = faces_.velocity;

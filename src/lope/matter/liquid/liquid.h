@@ -2,10 +2,10 @@
 // complementarity problem so that it can let go of walls (LCP). One call of advance() is one step, cut into
 // substeps by the CFL condition.
 //
-// A substep: solids move to their places, emitters are fed, particles hand their velocities to the grid (APIC
+// A substep: walls move to their places, emitters are fed, particles hand their velocities to the grid (APIC
 // or FLIP), gravity acts, the pressure makes the field divergence-free (pressure_system.h), the velocities
 // are extended beyond the liquid, particles take them back and are carried along (Ralston's third-order
-// Runge–Kutta scheme), stopped by solids. The liquid is where its particles are (surface.h).
+// Runge–Kutta scheme), stopped by walls. The liquid is where its particles are (surface.h).
 //
 // Volume is kept by volume.h: a wanted expansion of crowded and sparse cells in the pressure equations, a
 // drift of particles inside the liquid, and an exchange of particles between the most crowded inner cells and
@@ -26,7 +26,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace lope::matter {
@@ -56,7 +55,7 @@ struct Emitter {
   double end = std::numeric_limits<double>::infinity();
 };
 
-struct MovingSolid {
+struct MovingWall {
   geometry::LevelSetPtr at_rest;
   std::function<geometry::RigidPose(double time)> pose;
 };
@@ -69,7 +68,7 @@ struct Description {
   double density = 1000;       // kg/m³
   Vec3 gravity = Vec3(0, -9.81, 0);
   bool separating = true;  // walls let go; otherwise they hold the liquid
-  TransferOptions transfer;
+  TransferOptions transfer{.flip = 0.97};
   int particles_per_axis = 2;  // of a cell
   double cfl = 2;              // cells that the fastest particle may cross in a substep
   // Of a pressure solve: largest net flow out of a cell that may remain, m/s; and the same as a part of what
@@ -81,14 +80,14 @@ struct Description {
   std::uint64_t seed = 1;
   std::vector<Source> sources;
   std::vector<Emitter> emitters;
-  std::vector<MovingSolid> solids;
+  std::vector<MovingWall> walls;
   // For comparisons of solvers; the one of the dimension is called.
   std::tuple<PressureObserver<2>, PressureObserver<3>> pressure_observers;
 };
 
 // Everything that changes.
 struct State {
-  std::variant<Particles<2>, Particles<3>> particles;
+  AnyParticles<Particles> particles;
   std::int64_t round = 0;  // substeps so far
   // The pressure of the last substep, as p/ρ [m²/s²]: where the next solve starts. Brick coordinates, Dim
   // each, and the values of their cells.
@@ -103,7 +102,7 @@ struct State {
 // Seconds of the parts of a step.
 struct PartSeconds {
   double sorting = 0;    // of the particles, with feeding
-  double solids = 0;     // open parts of faces
+  double walls = 0;     // open parts of faces
   double to_grid = 0;    // with the surface and the wanted expansion
   double pressure = 0;   // equations, solution, gradient
   double extension = 0;  // of the velocities beyond the liquid
@@ -126,7 +125,7 @@ struct Report {
   int substeps = 0;
   std::size_t particles = 0;  // at the end
   std::size_t emitted = 0;
-  std::size_t removed = 0;            // left the domain, or were crushed between solids
+  std::size_t removed = 0;            // left the domain, or were crushed between walls
   std::size_t moved = 0;              // from crowded cells to empty ones
   double volume = 0;                  // that the particles stand for, m³ (2D: m²)
   double covered_volume = 0;          // ∫ ψ over the open space: what they cover, crowding not counted
@@ -155,7 +154,7 @@ struct Report {
 // The grid's view of the liquid at the beginning of the last substep, for output: the cells of liquid and
 // those next to them. Values per axis (three per cell, 0 along z in 2D) belong to the lower face.
 struct GridFields {
-  enum class Kind : std::uint8_t { Air, Liquid, Solid };
+  enum class Kind : std::uint8_t { Air, Liquid, Wall };
   std::vector<std::int32_t> index;  // 3 per cell: cell c spans origin + c dx … origin + (c + 1) dx
   std::vector<Kind> kind;
   std::vector<std::uint8_t> separating;  // 1: touches a wall and has let go of it (its pressure is 0)
@@ -168,7 +167,7 @@ struct GridFields {
 class Liquid {
  public:
   virtual ~Liquid() = default;
-  // The state at time 0. `covered`: particles that the sources would have had where solids are.
+  // The state at time 0. `covered`: particles that the sources would have had where walls are.
   virtual State start(std::size_t* covered = nullptr) const = 0;
   // One step of length h from `time`; the state is changed even if the report says that the step is not
   // accepted. `stop_requested`, if there is one, is asked before every substep.

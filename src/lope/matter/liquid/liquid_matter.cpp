@@ -14,18 +14,6 @@
 namespace lope::matter {
 namespace {
 
-template <int Dim>
-liquid::Particles<Dim> read_particles(ArrayReader& reader) {
-  liquid::Particles<Dim> particles;
-  particles.x = reader.matrices<Vec<Dim>>("x");
-  const auto count = static_cast<std::ptrdiff_t>(particles.x.size());
-  particles.v = reader.matrices<Vec<Dim>>("v", count);
-  particles.affine = reader.matrices<Mat<Dim>>("affine", count);
-  return particles;
-}
-
-int dimension_of(const liquid::State& state) { return state.particles.index() == 0 ? 2 : 3; }
-
 optimize::Outcome outcome(const liquid::Report& report) {
   if (report.interrupted) return optimize::Outcome::Interrupted;
   if (!report.accepted) return optimize::Outcome::Failed;
@@ -58,16 +46,6 @@ optimize::MinimizerSummary summary_of(const liquid::Report& report) {
 // How far the surface is drawn inside walls, in cells: pictures should show no air between them.
 constexpr double overlap = 0.25;
 
-// Three numbers per vector, in single precision.
-template <int Dim>
-std::vector<float> in_space(const std::vector<Vec<Dim>>& vectors) {
-  std::vector<float> result(3 * vectors.size(), 0.0F);
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    for (int a = 0; a < Dim; ++a) result[3 * i + static_cast<std::size_t>(a)] = static_cast<float>(vectors[i][a]);
-  }
-  return result;
-}
-
 }  // namespace
 
 std::unique_ptr<Matter> LiquidBody::make(const World& world) const {
@@ -75,11 +53,7 @@ std::unique_ptr<Matter> LiquidBody::make(const World& world) const {
 }
 
 std::vector<ArrayView> LiquidState::arrays() const {
-  std::vector<ArrayView> result = std::visit(
-      [](const auto& particles) {
-        return std::vector<ArrayView>{view("x", particles.x), view("v", particles.v), view("affine", particles.affine)};
-      },
-      liquid.particles);
+  std::vector<ArrayView> result = particle_views(liquid.particles);
   result.push_back({"round", {1}, std::span<const std::int64_t>(&liquid.round, 1)});
   result.push_back(view("pressure_bricks", liquid.pressure_bricks));
   result.push_back(view("pressure", liquid.pressure));
@@ -87,13 +61,12 @@ std::vector<ArrayView> LiquidState::arrays() const {
 }
 
 void LiquidState::read(ArrayReader& reader) {
-  const int dimension = dimension_of(liquid);
-  if (dimension == 2) liquid.particles = read_particles<2>(reader);
-  else liquid.particles = read_particles<3>(reader);
+  const int dimension = dimension_of(liquid.particles);
+  read_particles(reader, liquid.particles);
   liquid.round = reader.single<std::int64_t>("round");
   liquid.pressure_bricks = reader.integers("pressure_bricks");
   liquid.pressure = reader.numbers("pressure");
-  const std::size_t cells = dimension == 2 ? 64 : 512;
+  const std::size_t cells = dimension == 2 ? geometry::BrickSet<2>::cells : geometry::BrickSet<3>::cells;
   if (liquid.pressure_bricks.size() * cells != liquid.pressure.size() * static_cast<std::size_t>(dimension))
     reader.miss("pressure");
 }
@@ -102,7 +75,7 @@ LiquidMatter::LiquidMatter(const LiquidBody& body, const World& world) : body_(b
   liquid::Description description = body.description;
   description.gravity = world.gravity;
   for (const Obstacle& obstacle : world.obstacles) {
-    description.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+    description.walls.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
   }
   liquid_ = liquid::make_liquid(description);
 }
@@ -121,22 +94,14 @@ std::vector<std::string> LiquidMatter::remarks() const {
 
 Expected<void> LiquidMatter::fits(const BodyState& saved) const {
   const auto* state = dynamic_cast<const LiquidState*>(&saved);
-  if (state && dimension_of(state->liquid) == body_.description.dimension) return {};
+  if (state && dimension_of(state->liquid.particles) == body_.description.dimension) return {};
   return input_error("the saved state of '{}' is not a liquid of this scene's dimension", body_.name);
 }
 
 optimize::MinimizerSummary LiquidMatter::solve(const BodyState& now, const StepTimes& step,
                                                const optimize::MinimizerOptions& options) {
-  other_ = dynamic_cast<const LiquidState&>(now).liquid;
-  last_ = liquid_->advance(other_, step.time, step.h, options.stop_requested);
+  last_ = liquid_->advance(begin_trial(now), step.time, step.h, options.stop_requested);
   return summary_of(last_);
-}
-
-void LiquidMatter::commit(BodyState& state) { std::swap(dynamic_cast<LiquidState&>(state).liquid, other_); }
-
-void LiquidMatter::take_back(BodyState& state) {
-  commit(state);
-  forget();
 }
 
 BodyReport LiquidMatter::report(const BodyState& /*state*/, const StepTimes& /*last*/) {
@@ -168,13 +133,9 @@ BodyReport LiquidMatter::report(const BodyState& /*state*/, const StepTimes& /*l
   made.add("pressure/squeeze/volume", volume, r.squeeze.volume);
   made.add("pressure/squeeze/middle", "m", r.squeeze.middle);
   const liquid::PartSeconds& parts = r.part_seconds;
-  made.add("seconds/sorting", "s", parts.sorting);
-  made.add("seconds/solids", "s", parts.solids);
-  made.add("seconds/to_grid", "s", parts.to_grid);
-  made.add("seconds/pressure", "s", parts.pressure);
-  made.add("seconds/extension", "s", parts.extension);
-  made.add("seconds/to_particles", "s", parts.to_particles);
-  made.add("seconds/movement", "s", parts.movement);
+  add_seconds(made, {{"sorting", parts.sorting}, {"walls", parts.walls}, {"to_grid", parts.to_grid},
+                     {"pressure", parts.pressure}, {"extension", parts.extension},
+                     {"to_particles", parts.to_particles}, {"movement", parts.movement}});
   if (r.removed > 0) made.remarks.push_back(fmt::format(
       "liquid '{}': {} particles left the domain or were crushed, and are removed", body_.name, r.removed));
   return made;
@@ -187,15 +148,15 @@ void LiquidMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& 
   drawable.volume.spacing = liquid.dx;
   drawable.volume.origin = liquid.origin;
   drawable.volume.staggered = {"velocity", "open"};
-  drawable.volume.kinds = {"air", "liquid", "solid"};
+  drawable.volume.kinds = {"air", "liquid", "wall"};
 }
 
 void LiquidMatter::draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) {
   const auto& now = dynamic_cast<const LiquidState&>(state);
   std::visit(
       [&](const auto& particles) {
-        drawable.points.positions = in_space(particles.x);
-        drawable.points.fields.push_back({"velocity", "m/s", 3, in_space(particles.v)});
+        drawable.points.positions = drawn(particles.x);
+        drawable.points.fields.push_back({"velocity", "m/s", 3, drawn(particles.v)});
       },
       now.liquid.particles);
   if (body_.description.dimension == 3) draw_surface(time, drawable);
@@ -213,7 +174,7 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   geometry::ParticleSurfaceOptions options;
   options.spacing = body_.description.dx;
   options.overlap = overlap * options.spacing;
-  for (const Obstacle& obstacle : world_.obstacles) options.solids.push_back({obstacle.shape, obstacle.pose(time)});
+  for (const Obstacle& obstacle : world_.obstacles) options.walls.push_back({obstacle.shape, obstacle.pose(time)});
   const auto around = geometry::ParticleSurface::create(particles, options);
   if (!around) {
     log_warning("liquid '{}': a frame has no surface: {}", body_.name, around.error().message);
@@ -221,22 +182,22 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   }
   const geometry::Mesh mesh = around->mesh();
   geometry::DrawnSurface& surface = drawable.surface;
-  surface.positions = in_space<3>(mesh.vertices);
+  surface.positions = drawn<3>(mesh.vertices);
   for (const geometry::Triangle& t : mesh.triangles) surface.triangles.insert(surface.triangles.end(), t.begin(), t.end());
   const std::vector<Vec3> velocity = around->carry(vectors(drawable.points.fields.front().values), mesh.vertices);
-  surface.vertex_fields.push_back({"velocity", "m/s", 3, in_space<3>(velocity)});
-  if (options.solids.empty()) return;
+  surface.vertex_fields.push_back({"velocity", "m/s", 3, drawn<3>(velocity)});
+  if (options.walls.empty()) return;
   std::vector<Vec3> shift(mesh.vertices.size(), Vec3::Zero());
   parallel_for(shift.size(), 256, [&](std::size_t i) {
     Vec3 x = mesh.vertices[i];
-    for (int k = 0; k < 3; ++k) {  // in corners of several solids more than once
-      const geometry::LevelSetSample wall = geometry::nearest_solid(options.solids, x);
+    for (int k = 0; k < 3; ++k) {  // in corners of several walls more than once
+      const geometry::LevelSetSample wall = geometry::nearest_wall(options.walls, x);
       if (wall.value >= 0) break;
       x -= wall.value * wall.gradient;
     }
     shift[i] = x - mesh.vertices[i];
   });
-  surface.out_of_walls = in_space<3>(shift);
+  surface.out_of_walls = drawn<3>(shift);
 }
 
 void LiquidMatter::draw_cells(const LiquidState& now, double time, geometry::Drawable& drawable) {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <lope/matter/liquid/liquid.h>
-#include <lope/matter/matter.h>
+#include <lope/matter/particles/particle_matter.h>
 
 namespace lope::matter {
 
 class LiquidBody final : public Body {
  public:
-  liquid::Description description;  // but for gravity and solids, which are the world's
+  liquid::Description description;  // but for gravity and walls, which are the world's
 
   std::string_view kind() const override { return "liquid"; }
   std::string called() const override { return "liquid '" + name + "'"; }
@@ -25,7 +25,7 @@ struct LiquidState final : BodyState {
   void read(ArrayReader& reader) override;
 };
 
-class LiquidMatter final : public LoneMatter {
+class LiquidMatter final : public ParticleMatter<LiquidState, &LiquidState::liquid> {
  public:
   LiquidMatter(const LiquidBody& body, const World& world);
 
@@ -35,14 +35,11 @@ class LiquidMatter final : public LoneMatter {
   optimize::MinimizerSummary solve(const BodyState& now, const StepTimes& step,
                                    const optimize::MinimizerOptions& options) override;
   std::string measures() const override { return "residual of the pressure (m/s), slowest substep"; }
-  void commit(BodyState& state) override;
-  void take_back(BodyState& state) override;
   void forget() override {
     liquid_->forget();
     last_ = {};
   }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
-  std::vector<Field> fields(const BodyState& /*state*/, const FieldFilter& /*wanted*/) override { return {}; }
   void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
   // Particles with their velocities; in 3D the surface around them, with theirs; in 2D, and with "cells" in 3D, the grid.
   void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
@@ -59,7 +56,6 @@ class LiquidMatter final : public LoneMatter {
   const LiquidBody& body_;
   const World& world_;
   std::unique_ptr<liquid::Liquid> liquid_;
-  liquid::State other_;  // of the step being taken, or of the one before
   liquid::Report last_;
   std::size_t covered_ = 0;  // particles that its sources would have had where obstacles are
 };

@@ -178,7 +178,7 @@ GridFields ParticleLiquid<Dim>::fields(const State& state, double time) {
     if (!liquid && !near_liquid(i)) continue;
     const Index cell = grid_.bricks->cell(static_cast<std::int64_t>(i));
     result.kind.push_back(liquid                        ? GridFields::Kind::Liquid
-                          : kinds[i] == CellKind::Solid ? GridFields::Kind::Solid
+                          : kinds[i] == CellKind::Closed ? GridFields::Kind::Wall
                                                         : GridFields::Kind::Air);
     result.separating.push_back(stepped && kinds[i] == CellKind::Wall && q_[i] <= 0);
     const double pressure = liquid ? q_[i] * description_.density * grid_.dx / (stepped ? dt_ : 1) : 0;

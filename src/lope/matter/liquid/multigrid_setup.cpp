@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/geometry/brick_halo.h>
 #include <lope/matter/liquid/multigrid_levels.h>
 
 #include <algorithm>
@@ -51,9 +52,7 @@ void Levels<Dim>::list_bricks() {
     if (!holds(level.present)) continue;
     level.busy.push_back(brick);
     if (holds(finest.wall)) finest.wall_bricks.push_back(brick);
-    std::size_t colour = 0;
-    for (std::size_t a = 0; a < Dim; ++a) colour |= at(level.bricks->brick(brick)[a] & 1) << a;
-    finest.colour[colour].push_back(brick);
+    finest.colour[geometry::parity_group<Dim>(level.bricks->brick(brick))].push_back(brick);
   }
   finest.part.resize(4 * level.busy.size());
 }

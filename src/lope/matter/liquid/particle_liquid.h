@@ -6,7 +6,7 @@
 #include <lope/matter/liquid/pressure_solvers.h>
 #include <lope/matter/liquid/pressure_system.h>
 #include <lope/matter/liquid/seeding.h>
-#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/walls.h>
 #include <lope/matter/liquid/surface.h>
 #include <lope/matter/liquid/volume.h>
 
@@ -43,16 +43,14 @@ class ParticleLiquid final : public Liquid {
     report.reason = std::move(reason);
   }
 
-  Solids place_solids(double time, double dt) const;
+  Walls place_walls(double time, double dt) const;
 
-  // Of anything in the next substep: particles, the fall through a cell, emitters, solids where the particles
+  // Of anything in the next substep: particles, the fall through a cell, emitters, walls where the particles
   // are.
   double expected_speed(const Particles<Dim>& particles, double time, double h) const;
 
-  // The longest that any solid goes from `time` on, in a time h, where the particles are.
-  double way_of_solids(const Particles<Dim>& particles, double time, double h) const;
-
-  static double largest_speed(const Particles<Dim>& particles);
+  // The longest that any wall goes from `time` on, in a time h, where the particles are.
+  double way_of_walls(const Particles<Dim>& particles, double time, double h) const;
 
   // Layers of faces beyond the liquid that get a velocity: as far as a particle may go, and its interpolation
   // reaches.
@@ -60,12 +58,12 @@ class ParticleLiquid final : public Liquid {
 
   void substep(State& state, Particles<Dim>& particles, double time, double dt, Report& report);
   void bin(Particles<Dim>& particles);
-  void feed(Particles<Dim>& particles, const Solids& solids, double time, Report& report);
-  void sample_solids(const Solids& solids);
+  void feed(Particles<Dim>& particles, const Walls& walls, double time, Report& report);
+  void sample_walls(const Walls& walls);
   void spread_samples(bool moving);
   void find_surface();
   template <class Test>
-  void mark_faces(PerAxis<std::vector<BrickMask<Dim>>, Dim>& masks, const Test& test) const;
+  void mark_faces(PerAxis<std::vector<geometry::BrickMask<Dim>>, Dim>& masks, const Test& test) const;
   void give_unknown_faces();
   void apply_gravity(double dt);
   void solve_pressure(State& state, double dt, Report& report);
@@ -74,12 +72,12 @@ class ParticleLiquid final : public Liquid {
   optimize::complementarity::LcpSummary find_pressure(double tolerance);
   void recall_pressure(const State& state, double dt);
   void keep_pressure(State& state, double dt) const;
-  void extend_velocities(const Solids& solids);
+  void extend_velocities(const Walls& walls);
   void exchange(Particles<Dim>& particles, std::int64_t round, Report& report);
-  void carry(Particles<Dim>& particles, const Solids& solids, double dt) const;
-  double way_to_solids(std::size_t brick, std::size_t cell) const;
-  void stop_at_solid(const Solids& solids, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
-  void remove_lost(Particles<Dim>& particles, const Solids& solids, Report& report);
+  void carry(Particles<Dim>& particles, const Walls& walls, double dt) const;
+  double way_to_walls(std::size_t brick, std::size_t cell) const;
+  void stop_at_wall(const Walls& walls, double margin, Vec<Dim>& x, Vec<Dim>& v) const;
+  void remove_lost(Particles<Dim>& particles, const Walls& walls, Report& report);
   void measure(const Particles<Dim>& particles, Report& report) const;
   void look_at(const State& state, double time);
   bool near_liquid(std::size_t place) const;
@@ -101,12 +99,12 @@ class ParticleLiquid final : public Liquid {
   CellMasks<Dim> deep_;                      // cells with liquid on all sides
   PerAxis<std::vector<double>, Dim> drift_;  // of particles inside the liquid, m
   std::vector<std::uint8_t> brick_drifts_;
-  using Sample = std::shared_ptr<const BrickSolids<Dim>>;
+  using Sample = std::shared_ptr<const BrickWalls<Dim>>;
   std::vector<Sample> samples_;           // per brick
-  std::map<Index, Sample> rest_samples_;  // of bricks that no displaced solid is near
-  std::vector<bool> displaced_;           // solids, when rest_samples_ was made
+  std::map<Index, Sample> rest_samples_;  // of bricks that no displaced wall is near
+  std::vector<bool> displaced_;           // walls, when rest_samples_ was made
   double dt_ = 0;
-  double wall_way_ = 0;  // of the solids in this substep, m
+  double wall_way_ = 0;  // of the walls in this substep, m
 };
 
 }  // namespace lope::matter::liquid

@@ -3,7 +3,6 @@
 
 #include <lope/math/types.h>
 
-#include <cstdint>
 #include <vector>
 
 namespace lope::matter::liquid {
@@ -20,9 +19,13 @@ struct Particles {
     v.push_back(velocity);
     affine.push_back(Mat<Dim>::Zero());
   }
-  // In a new order: particle k becomes what order[k] was. Fewer entries than particles: the others are
-  // dropped. `spare` is memory for it; what it holds does not matter.
-  void reorder(const std::vector<std::uint32_t>& order, Particles& spare);
+  // particles/particle_arrays.h.
+  template <class Visit, class... P>
+  static void each_array(const Visit& visit, P&... particles) {
+    visit("x", particles.x...);
+    visit("v", particles.v...);
+    visit("affine", particles.affine...);
+  }
 };
 
 }  // namespace lope::matter::liquid

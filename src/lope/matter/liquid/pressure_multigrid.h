@@ -11,7 +11,7 @@
 // nearly singular for the roughest functions and the cycle gets worse with every level; with 0.2 the energy
 // of a linear function is 4% too large, which a factor in front of every coarse right-hand side makes up for
 // (docs/pressure_multigrid.md). Each neighbour lies behind exactly one face of the fine cell: if that face is
-// closed, the donor is on the other side of a solid and is dropped, the other weights are scaled to sum 1
+// closed, the donor is on the other side of a wall and is dropped, the other weights are scaled to sum 1
 // (LCP's one-sided weights); if air is behind it, the donor counts as 0. A coarse cell with one unknown child
 // is an unknown. R = Pᵀ, A_coarse = Pᵀ A P (LCP scales R by 2^−Dim; the corrections are the same).
 //

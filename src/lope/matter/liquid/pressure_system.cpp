@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/matter/liquid/brick_steps.h>
 #include <lope/matter/liquid/pressure_system.h>
 
 #include <algorithm>
@@ -7,48 +8,13 @@
 #include <utility>
 
 namespace lope::matter {
-namespace {
 
 using geometry::BrickSet;
 
-constexpr std::size_t brick_grain = 16;
+namespace {
+
 // Openings this near to 1 are full: a rounding error in a fraction must not make a wall.
 constexpr double full_opening = 1 - 1e-6;
-
-// Walks from the cells of one brick to the cells next to them.
-template <int Dim>
-class Steps {
- public:
-  Steps(const BrickSet<Dim>& bricks, std::size_t brick)
-      : first_(static_cast<std::int64_t>(brick) * BrickSet<Dim>::cells),
-        around_(bricks.neighbours(static_cast<int>(brick))) {}
-
-  std::int64_t first() const { return first_; }
-  // Place of the cell next to a local one, or −1.
-  std::int64_t next(int local, int axis, int direction) const {
-    constexpr std::int64_t stride[3] = {1, 8, 64};
-    constexpr std::int64_t power[3] = {1, 3, 9};
-    const int coordinate = (local >> 3 * axis & 7) + direction;
-    if (coordinate >= 0 && coordinate < 8) return first_ + local + direction * stride[axis];
-    const int brick = around_[static_cast<std::size_t>(BrickSet<Dim>::around / 2 + direction * power[axis])];
-    if (brick < 0) return -1;
-    return std::int64_t{brick} * BrickSet<Dim>::cells + local - direction * 7 * stride[axis];
-  }
-
- private:
-  std::int64_t first_;
-  std::span<const int, BrickSet<Dim>::around> around_;
-};
-
-// body(steps, brick) for all bricks, in parallel.
-template <int Dim, class Body>
-void for_each_brick(const BrickSet<Dim>& bricks, const Body& body) {
-  parallel_for(static_cast<std::size_t>(bricks.count()), brick_grain,
-               [&](std::size_t brick) { body(Steps<Dim>(bricks, brick), brick); });
-}
-
-constexpr std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
-constexpr std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
 
 // The open fraction that counts.
 float opening(double given, double smallest) {
@@ -172,7 +138,7 @@ PressureSystem<Dim>::PressureSystem(const PressureGrid<Dim>& grid, const Pressur
   rhs_.resize(size);
   for (int a = 0; a < Dim; ++a) {
     assert(grid.open[at(a)].size() == size && grid.velocity[at(a)].size() == size);
-    assert(grid.solid_velocity[at(a)].empty() || grid.solid_velocity[at(a)].size() == size);
+    assert(grid.wall_velocity[at(a)].empty() || grid.wall_velocity[at(a)].size() == size);
     coupling_[at(a)].resize(size + BrickSet<Dim>::cells);
   }
   classify(grid, options);
@@ -204,7 +170,7 @@ void PressureSystem<Dim>::classify(const PressureGrid<Dim>& grid, const Pressure
         widest = std::max({widest, low_face, high_face});
         narrowest = std::min({narrowest, low_face, high_face});
       }
-      kind_[cell] = widest == 0                           ? CellKind::Solid
+      kind_[cell] = widest == 0                           ? CellKind::Closed
                     : grid.liquid[cell] >= 0              ? CellKind::Air
                     : narrowest < 1 && options.separating ? CellKind::Wall
                                                           : CellKind::Liquid;
@@ -222,14 +188,14 @@ void PressureSystem<Dim>::weigh(const PressureGrid<Dim>& grid) {
       if (!is_unknown(cell)) continue;
       double ghost = 0, outflow = 0;
       for (int a = 0; a < Dim; ++a) {
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         for (const int side : {-1, 1}) {
           const auto other = steps.next(local, a, side);
           const auto face = side < 0 ? steps.first() + local : other;
           if (face < 0) continue;  // the upper border of the domain: closed and at rest
           const double w = coupling_[at(a)][at(face)];
           outflow += side * w * grid.velocity[at(a)][at(face)];
-          if (!solid.empty()) outflow += side * (1 - w) * solid[at(face)];
+          if (!wall.empty()) outflow += side * (1 - w) * wall[at(face)];
           if (w > 0 && kind_[at(other)] == CellKind::Air)
             ghost += w / surface_fraction(grid.liquid[cell], grid.liquid[at(other)], smallest_theta_);
         }
@@ -279,20 +245,20 @@ void PressureSystem<Dim>::make_compatible(const PressureGrid<Dim>& grid, bool se
     EnclosedRegion& region = enclosed_.emplace_back();
     region.cells = {start};
     seen[at(start)] = 1;
-    double sum = 0, from_solids = 0;
+    double sum = 0, from_walls = 0;
     for (std::size_t i = 0; i < region.cells.size(); ++i) {
       const std::int64_t cell = region.cells[i];
       sum += rhs_[at(cell)];
       for (int a = 0; a < Dim; ++a) {
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         for (const int side : {-1, 1}) {
           const auto other = bricks_->next(cell, a, side), face = side < 0 ? cell : other;
           if (face < 0) continue;
           if (other < 0 || coupling_[at(a)][at(face)] == 0) {
-            // The region's border, closed. What solids close of the faces inside it comes in and goes out again.
-            if (solid.empty()) continue;
-            from_solids += side * solid[at(face)];
-            region.swept += std::abs(solid[at(face)]);
+            // The region's border, closed. What walls close of the faces inside it comes in and goes out again.
+            if (wall.empty()) continue;
+            from_walls += side * wall[at(face)];
+            region.swept += std::abs(wall[at(face)]);
           } else if (!seen[at(other)]) {
             seen[at(other)] = 1;
             region.cells.push_back(other);
@@ -304,7 +270,7 @@ void PressureSystem<Dim>::make_compatible(const PressureGrid<Dim>& grid, bool se
     for (const std::int64_t cell : region.cells)
       rhs_[at(cell)] -= sum / static_cast<double>(region.cells.size());
     region.removed = sum;
-    region.squeeze = std::max(0.0, std::min(-sum, -from_solids));
+    region.squeeze = std::max(0.0, std::min(-sum, -from_walls));
   }
 }
 
@@ -407,11 +373,11 @@ void PressureSystem<Dim>::subtract_gradient(const PressureGrid<Dim>& grid, std::
       for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
         const std::size_t cell = at(steps.first() + local);
         const auto low = steps.next(local, a, -1);
-        const auto& solid = grid.solid_velocity[at(a)];
+        const auto& wall = grid.wall_velocity[at(a)];
         double& u = velocity[at(a)][cell];
         u = grid.velocity[at(a)][cell];
         if (low < 0 || opening(grid.open[at(a)][cell], smallest_opening_) == 0) {
-          u = solid.empty() ? 0 : solid[cell];
+          u = wall.empty() ? 0 : wall[cell];
           continue;
         }
         const bool above = is_unknown(cell), below = is_unknown(at(low));
@@ -426,98 +392,6 @@ void PressureSystem<Dim>::subtract_gradient(const PressureGrid<Dim>& grid, std::
         }
         if (valid) (*valid)[at(a)][cell] = 1;
       }
-    }
-  });
-}
-
-template <int Dim>
-PressureSystem<Dim> PressureSystem<Dim>::coarser() const {
-  PressureSystem coarse;
-  std::vector<geometry::GridIndex<Dim>> wanted;
-  for (int brick = 0; brick < bricks_->count(); ++brick) {
-    const auto begin = kind_.begin() + std::ptrdiff_t{brick} * BrickSet<Dim>::cells;
-    if (std::none_of(begin, begin + BrickSet<Dim>::cells, [](CellKind k) { return k >= CellKind::Liquid; }))
-      continue;
-    auto above = bricks_->brick(brick);
-    for (int& coordinate : above) coordinate >>= 1;
-    if (wanted.empty() || wanted.back() != above) wanted.push_back(above);
-  }
-  coarse.bricks_ = std::make_shared<BrickSet<Dim>>(wanted);
-  coarse.dx_ = 2 * dx_;
-  const std::size_t size = coarse.bricks_->size();
-  coarse.kind_.assign(size, CellKind::Solid);
-  coarse.ghost_.resize(size);
-  coarse.rhs_.resize(size);
-  for (auto& field : coarse.coupling_) field.resize(size + BrickSet<Dim>::cells);
-  // A coarse face is 2^(Dim−1) fine ones, and q is half as large for the same pressure.
-  constexpr double faces = 1 << (Dim - 1);
-  for_each_brick(*coarse.bricks_, [&](const Steps<Dim>& steps, std::size_t brick) {
-    // The fine bricks below: 2^Dim children.
-    std::array<std::int64_t, 1 << Dim> below;
-    for (std::size_t corner = 0; corner < below.size(); ++corner) {
-      auto fine = coarse.bricks_->brick(static_cast<int>(brick));
-      for (std::size_t a = 0; a < Dim; ++a) fine[a] = 2 * fine[a] + static_cast<int>(corner >> a & 1);
-      below[corner] = std::int64_t{bricks_->find(fine)} * BrickSet<Dim>::cells;
-    }
-    for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
-      const std::size_t cell = at(steps.first() + local);
-      double ghost = 0, outflow = 0;
-      std::array<double, at(Dim)> open{};
-      for (int child = 0; child < 1 << Dim; ++child) {
-        std::size_t corner = 0;
-        int within = 0;
-        for (int a = Dim - 1; a >= 0; --a) {
-          const int x = 2 * (local >> 3 * a & 7) + (child >> a & 1);
-          corner = 2 * corner + at(x >> 3);
-          within = 8 * within + (x & 7);
-        }
-        if (below[corner] < 0) continue;
-        const std::size_t fine = at(below[corner] + within);
-        coarse.kind_[cell] = std::max(coarse.kind_[cell], kind_[fine]);
-        if (!is_unknown(fine)) continue;
-        outflow += rhs_[fine];
-        // The surface is half a fine cell further away from the coarse centre.
-        const double g = ghost_[fine];
-        ghost += 4 * g / (2 + g);
-        for (int a = 0; a < Dim; ++a)
-          if ((child >> a & 1) == 0) open[at(a)] += double{coupling_[at(a)][fine]};
-      }
-      coarse.ghost_[cell] = static_cast<float>(ghost / faces);
-      coarse.rhs_[cell] = outflow / faces;
-      for (int a = 0; a < Dim; ++a) coarse.coupling_[at(a)][cell] = static_cast<float>(open[at(a)] / faces);
-    }
-  });
-  coarse.number_unknowns();
-  return coarse;
-}
-
-template <int Dim>
-void PressureSystem<Dim>::refine(const PressureSystem& coarse, std::span<const double> coarse_q,
-                                 std::span<double> q) const {
-  for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t brick) {
-    auto above = bricks_->brick(static_cast<int>(brick));
-    int offset[3] = {};
-    for (int a = 0; a < Dim; ++a) {
-      offset[a] = 4 * (above[at(a)] & 1);
-      above[at(a)] >>= 1;
-    }
-    const int parent = coarse.bricks_->find(above);
-    if (parent < 0) return;
-    const Steps<Dim> around(*coarse.bricks_, at(parent));
-    for (int local = 0; local < BrickSet<Dim>::cells; ++local) {
-      const std::size_t cell = at(steps.first() + local);
-      if (!is_unknown(cell)) continue;
-      int place = 0;
-      for (int a = Dim - 1; a >= 0; --a) place = 8 * place + offset[a] + (local >> 3 * a & 7) / 2;
-      // Linear in the plane or the tetrahedron of the parent and its neighbours; those that are no unknowns
-      // drop out.
-      const double own = coarse_q[at(around.first() + place)];
-      double value = own;
-      for (int a = 0; a < Dim; ++a) {
-        const auto other = around.next(place, a, (local >> 3 * a & 1) ? 1 : -1);
-        if (other >= 0 && coarse.is_unknown(at(other))) value += 0.25 * (coarse_q[at(other)] - own);
-      }
-      q[cell] = 2 * (kind_[cell] == CellKind::Wall ? std::max(value, 0.0) : value);
     }
   });
 }

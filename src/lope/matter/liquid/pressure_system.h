@@ -5,7 +5,7 @@
 // divided by Δx^(Dim−1):
 //   (A q)_i = Σ_f w_f (q_i − q_j) + Σ_g (w_g / θ_g) q_i,      b_i = Σ_f ± (w_f û_f + (1 − w_f) s_f),
 // f over the faces of the cell, j the liquid cell behind f, g over the faces towards air; w the open fraction
-// of a face, û the velocity of the liquid, s that of the solid (both along the axis, signs outwards), θ the
+// of a face, û the velocity of the liquid, s that of the wall (both along the axis, signs outwards), θ the
 // fraction of the way to the air cell's centre at which the surface lies (ghost fluid). Rows of wall cells
 // (faces not fully open; the set S): 0 ≤ q ⊥ A q + b ≥ 0, the liquid may leave the wall; other rows: A q + b
 // = 0.
@@ -18,7 +18,7 @@
 // A region of liquid that touches no air has a singular matrix. Its right-hand side is made compatible (its
 // mean is subtracted): always where walls hold the liquid; with separating walls only if it is compressed
 // (negative sum), since a region that expands can let go of its walls. Equations that were compressed by moving
-// solids have no solution before that, and those that are solved instead lose volume: `squeeze` says how much.
+// walls have no solution before that, and those that are solved instead lose volume: `squeeze` says how much.
 #pragma once
 
 #include <lope/geometry/bricks.h>
@@ -35,7 +35,7 @@
 namespace lope::matter {
 
 // What the pressure equations are made of. All fields have bricks->size() values; those per axis belong to
-// the lower face of each cell along that axis. Cells outside the bricks are solid: a face towards one is
+// the lower face of each cell along that axis. Cells outside the bricks are closed: a face towards one is
 // closed, whatever is given for it. So every brick with liquid needs the bricks around it (BrickSet::dilated)
 // where liquid may be near.
 template <int Dim>
@@ -48,7 +48,7 @@ struct PressureGrid {
   std::vector<double> liquid;                   // level set at the cells' centres [m], negative in liquid
   PerAxis<std::vector<double>> open;            // open fraction of a face, 0 … 1
   PerAxis<std::vector<double>> velocity;        // of the liquid, normal to the face [m/s]
-  PerAxis<std::vector<double>> solid_velocity;  // of the solid there [m/s]; empty: at rest
+  PerAxis<std::vector<double>> wall_velocity;  // of the wall there [m/s]; empty: at rest
   std::vector<double> expansion;                // wanted net outflow of a cell, taken from b [m/s]; empty: none
 };
 
@@ -59,7 +59,7 @@ struct PressureOptions {
 };
 
 enum class CellKind : std::uint8_t {
-  Solid,   // no open face, or outside the domain
+  Closed,  // no open face, or outside the domain
   Air,     // open, no liquid in its centre
   Liquid,  // an unknown
   Wall,    // an unknown of the set S
@@ -69,8 +69,8 @@ enum class CellKind : std::uint8_t {
 struct EnclosedRegion {
   std::vector<std::int64_t> cells;
   double removed = 0;  // what was subtracted from its right-hand side in all
-  double swept = 0;    // flow of the moving solids through its border, in and out added up
-  double squeeze = 0;  // ≥ 0: what of `removed` is inflow of moving solids, and not a wanted expansion
+  double swept = 0;    // flow of the moving walls through its border, in and out added up
+  double squeeze = 0;  // ≥ 0: what of `removed` is inflow of moving walls, and not a wanted expansion
 };
 
 template <int Dim>
@@ -130,7 +130,7 @@ class PressureSystem {
   void refine(const PressureSystem& coarse, std::span<const double> coarse_q, std::span<double> q) const;
 
   // Velocities after the pressure has acted: u ← û − ∇q on open faces next to liquid (divergence-free up to
-  // the residual), the solid's velocity on closed faces, û elsewhere. `valid` (may be empty) becomes 1 on the
+  // the residual), the wall's velocity on closed faces, û elsewhere. `valid` (may be empty) becomes 1 on the
   // first kind.
   void subtract_gradient(const PressureGrid<Dim>& grid, std::span<const double> q,
                          PerAxis<std::vector<double>>& velocity,

@@ -96,7 +96,7 @@ std::uint64_t sub_cell_key(const geometry::GridIndex<Dim>& number) {
 
 template <int Dim>
 std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, const geometry::Bounds& region,
-                       std::span<const geometry::LevelSetPtr> earlier, const Solids& solids,
+                       std::span<const geometry::LevelSetPtr> earlier, const Walls& walls,
                        const Seeding& seeding, const std::function<Vec3(const Vec3&)>& velocity,
                        Particles<Dim>& particles) {
   const double spacing = grid.dx / seeding.per_axis;
@@ -117,7 +117,7 @@ std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, c
                       x[a] += jitter * spacing *
                               (2 * random_unit(seeding.seed, 3 * key + static_cast<std::uint64_t>(a)) - 1);
                   }
-                  if (!solids.empty() && solids.distance(in_space<Dim>(x)) <= 0) {
+                  if (!walls.empty() && walls.distance(in_space<Dim>(x)) <= 0) {
                     ++covered;
                     return;
                   }
@@ -128,7 +128,7 @@ std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, c
 
 template <int Dim>
 std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
-                         const geometry::Bounds& region, const Solids& solids, const Seeding& seeding,
+                         const geometry::Bounds& region, const Walls& walls, const Seeding& seeding,
                          const Vec3& velocity, Particles<Dim>& particles) {
   const double spacing = grid.dx / seeding.per_axis;
   const auto sub_cell_of = [&](const Vec<Dim>& x) {
@@ -153,12 +153,9 @@ std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
     }
   }
   const auto has_room = [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& x) {
-    constexpr int around = Dim == 2 ? 9 : 27;
-    for (int k = 0; k < around; ++k) {
-      geometry::GridIndex<Dim> other = number;
-      int rest = k;
-      for (std::size_t a = 0; a < Dim; ++a, rest /= 3) other[a] += rest % 3 - 1;
-      const auto [begin, end] = near.equal_range(sub_cell_key<Dim>(other));
+    using Bricks = geometry::BrickSet<Dim>;
+    for (int k = 0; k < Bricks::around; ++k) {
+      const auto [begin, end] = near.equal_range(sub_cell_key<Dim>(Bricks::shifted(number, k)));
       for (auto it = begin; it != end; ++it) {
         if ((it->second - x).norm() < emitter_gap * spacing) return false;
       }
@@ -169,21 +166,21 @@ std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
   each_sub_cell(grid, shape, region, seeding.per_axis,
                 [&](const geometry::GridIndex<Dim>& number, const Vec<Dim>& x) {
                   if (shape.value(in_space<Dim>(x)) > 0 || !has_room(number, x)) return;
-                  if (!solids.empty() && solids.distance(in_space<Dim>(x)) <= 0) return;
+                  if (!walls.empty() && walls.distance(in_space<Dim>(x)) <= 0) return;
                   particles.add(x, velocity.template head<Dim>());
                 });
   return particles.size() - before;
 }
 
 template std::size_t fill_shape<2>(const Grid<2>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                   std::span<const geometry::LevelSetPtr>, const Solids&, const Seeding&,
+                                   std::span<const geometry::LevelSetPtr>, const Walls&, const Seeding&,
                                    const std::function<Vec3(const Vec3&)>&, Particles<2>&);
 template std::size_t fill_shape<3>(const Grid<3>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                   std::span<const geometry::LevelSetPtr>, const Solids&, const Seeding&,
+                                   std::span<const geometry::LevelSetPtr>, const Walls&, const Seeding&,
                                    const std::function<Vec3(const Vec3&)>&, Particles<3>&);
 template std::size_t feed_emitter<2>(const Grid<2>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                     const Solids&, const Seeding&, const Vec3&, Particles<2>&);
+                                     const Walls&, const Seeding&, const Vec3&, Particles<2>&);
 template std::size_t feed_emitter<3>(const Grid<3>&, const geometry::LevelSet&, const geometry::Bounds&,
-                                     const Solids&, const Seeding&, const Vec3&, Particles<3>&);
+                                     const Walls&, const Seeding&, const Vec3&, Particles<3>&);
 
 }  // namespace lope::matter::liquid

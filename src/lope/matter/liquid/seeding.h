@@ -4,7 +4,7 @@
 
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/matter/liquid/grid.h>
-#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/walls.h>
 
 #include <cstdint>
 #include <functional>
@@ -16,14 +16,14 @@ struct Seeding {
   std::uint64_t seed = 1;  // of the jitter
 };
 
-// Fills {φ < 0} of a shape, bounded by `region`, with particles on the lattice of the sub-cells; what solids
+// Fills {φ < 0} of a shape, bounded by `region`, with particles on the lattice of the sub-cells; what walls
 // cover or `earlier` shapes have filled stays as it is. Near the surface the lattice is regular and, below
 // flat faces parallel to the grid, shifted so that its last layer lies half its spacing below them: such a
 // surface begins flat and at its height. Deep inside, particles are moved about a little at random to avoid
-// patterns. Returns how many lattice points the solids took.
+// patterns. Returns how many lattice points the walls took.
 template <int Dim>
 std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, const geometry::Bounds& region,
-                       std::span<const geometry::LevelSetPtr> earlier, const Solids& solids,
+                       std::span<const geometry::LevelSetPtr> earlier, const Walls& walls,
                        const Seeding& seeding, const std::function<Vec3(const Vec3&)>& velocity,
                        Particles<Dim>& particles);
 
@@ -32,7 +32,7 @@ std::size_t fill_shape(const Grid<Dim>& grid, const geometry::LevelSet& shape, c
 // they are not binned.
 template <int Dim>
 std::size_t feed_emitter(const Grid<Dim>& grid, const geometry::LevelSet& shape,
-                         const geometry::Bounds& region, const Solids& solids, const Seeding& seeding,
+                         const geometry::Bounds& region, const Walls& walls, const Seeding& seeding,
                          const Vec3& velocity, Particles<Dim>& particles);
 
 }  // namespace lope::matter::liquid

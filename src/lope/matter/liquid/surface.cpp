@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/geometry/brick_halo.h>
 #include <lope/matter/liquid/surface.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 // visit(place) for a cell and all cells that touch it.
 template <int Dim, class Visit>
 void each_around(int place, const Visit& visit) {
-  using Block = Halo<Dim, double>;
+  using Block = geometry::Halo<Dim, double>;
   for (int z = Dim == 3 ? -1 : 0; z <= (Dim == 3 ? 1 : 0); ++z) {
     for (int y = -1; y <= 1; ++y) {
       for (int x = -1; x <= 1; ++x) visit(place + x + y * Block::stride[1] + z * Block::stride[2]);
@@ -33,7 +34,7 @@ double surface_fraction(double distance) {
 template <int Dim>
 void open_kernel(const geometry::BrickSet<Dim>& bricks, std::span<const double> open_volume,
                  std::span<const std::uint8_t> brick_free, std::vector<double>& result) {
-  using Block = Halo<Dim, double>;
+  using Block = geometry::Halo<Dim, double>;
   constexpr int cells = geometry::BrickSet<Dim>::cells;
   result.assign(bricks.size(), 1.0);
   parallel_for(static_cast<std::size_t>(bricks.count()), 4, [&](std::size_t b) {
@@ -72,7 +73,7 @@ template <int Dim>
 void share_fractions(const geometry::BrickSet<Dim>& bricks, std::span<const double> mass,
                      std::span<const double> open_kernel, std::span<const double> open_volume,
                      std::span<const std::uint8_t> brick_free, double particle_volume, std::vector<double>& fraction) {
-  using Block = Halo<Dim, double>;
+  using Block = geometry::Halo<Dim, double>;
   constexpr int cells = geometry::BrickSet<Dim>::cells;
   parallel_for(static_cast<std::size_t>(bricks.count()), 4, [&](std::size_t b) {
     if (brick_free[b]) return;

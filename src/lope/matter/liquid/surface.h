@@ -2,7 +2,7 @@
 // set.
 //
 //   ψ(c) = Σ_p V_p k(x_p − c) / ∫_open k,   k: the linear kernel of half-width Δx around the centre c,
-// V_p the volume a particle stands for, the integral over what solids leave open. ψ is 1 inside liquid whose
+// V_p the volume a particle stands for, the integral over what walls leave open. ψ is 1 inside liquid whose
 // particles have their volume, ½ where the flat surface passes through the centre, and does not fade near
 // walls. The level set is the distance z of a flat surface parallel to the grid that gives this ψ:
 //   ψ = ½ (1 − z/Δx)² for z ≥ 0,   1 − ½ (1 + z/Δx)² for z < 0,
@@ -10,7 +10,7 @@
 // cell, so that a calm surface is smooth, and follows mass: where particles crowd, the surface moves out.
 // Particles alone in the air do not make liquid cells; they fly freely.
 //
-// Cells that a solid nearly fills, as a wall that is slanted to the grid has many, are too small to be sure of a particle:
+// Cells that a wall nearly fills, as a wall that is slanted to the grid has many, are too small to be sure of a particle:
 // on their own they would be air in the midst of liquid, at pressure zero, and no slanted container would be sealed. The
 // less of a cell's kernel is open, below `well_open`, the more its neighbours count in its ψ:
 //   ψ(c) = V_p (m + λ Σ m) / (K + λ Σ K),   λ = 1 − K / well_open,

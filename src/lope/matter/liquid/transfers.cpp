@@ -12,7 +12,7 @@ namespace {
 template <int Dim>
 class Surroundings {
  public:
-  using Block = Halo<Dim, double>;
+  using Block = geometry::Halo<Dim, double>;
   using Way = std::array<double, static_cast<std::size_t>(Dim)>;
   // `at`: position in cells from the lowest corner of the brick, 0 … 8 along each axis.
   explicit Surroundings(const Vec<Dim>& at) {
@@ -53,7 +53,7 @@ struct Interpolated {
 template <int Dim, std::size_t n>
 inline Interpolated<Dim> interpolate(const double* lowest, const std::array<double, n>& way) {
   constexpr std::size_t last = Dim - 1;
-  constexpr int step = Halo<3, double>::stride[last];
+  constexpr int step = geometry::Halo<3, double>::stride[last];
   const double t = way[last];
   Interpolated<Dim> result;
   if constexpr (Dim == 1) {
@@ -77,7 +77,7 @@ inline double interpolated_value(const double* lowest, const std::array<double, 
   } else {
     constexpr std::size_t last = axes - 1;
     const double low = interpolated_value<last>(lowest, way),
-                 high = interpolated_value<last>(lowest + Halo<3, double>::stride[last], way);
+                 high = interpolated_value<last>(lowest + geometry::Halo<3, double>::stride[last], way);
     return low + way[last] * (high - low);
   }
 }
@@ -97,8 +97,8 @@ struct Contribution {
 
 template <int Dim>
 struct Splat {
-  PerAxis<Halo<Dim, Contribution>, Dim> faces;
-  Halo<Dim, double> mass;
+  PerAxis<geometry::Halo<Dim, Contribution>, Dim> faces;
+  geometry::Halo<Dim, double> mass;
 
   void clear() {
     for (auto& values : faces) values.fill({});
@@ -133,7 +133,7 @@ struct Splat {
       constexpr std::size_t axis = axes - 1;
       const double upper = weight * way[axis];
       add_velocity<axis>(face, way, slope, weight - upper, u);
-      add_velocity<axis>(face + Halo<Dim, Contribution>::stride[axis], way, slope, upper, u + slope[axis]);
+      add_velocity<axis>(face + geometry::Halo<Dim, Contribution>::stride[axis], way, slope, upper, u + slope[axis]);
     }
   }
   template <int axes>
@@ -144,7 +144,7 @@ struct Splat {
       constexpr std::size_t axis = axes - 1;
       const double upper = weight * way[axis];
       add_mass<axis>(cell, way, weight - upper);
-      add_mass<axis>(cell + Halo<Dim, double>::stride[axis], way, upper);
+      add_mass<axis>(cell + geometry::Halo<Dim, double>::stride[axis], way, upper);
     }
   }
 };
@@ -160,7 +160,7 @@ void to_grid(const Grid<Dim>& grid, const Particles<Dim>& particles, FaceField<D
     faces.weight[a].assign(bricks.size(), 0.0);
   }
   mass.assign(bricks.size(), 0.0);
-  for (const std::vector<int>& color : halo_colors(bricks)) {
+  for (const std::vector<int>& color : geometry::parity_groups<Dim>(bricks)) {
     parallel_chunks(color.size(), 4, [&](std::size_t begin, std::size_t end) {
       auto splat = std::make_unique<Splat<Dim>>();
       for (std::size_t k = begin; k < end; ++k) {
@@ -205,18 +205,19 @@ void to_particles(const Grid<Dim>& grid, const PerAxis<std::vector<double>, Dim>
                   const PerAxis<std::vector<double>, Dim>& after, const TransferOptions& options,
                   Particles<Dim>& particles, std::vector<Vec<Dim>>& carried) {
   const double per_cell = 1 / grid.dx;
+  const bool apic = options.kind == VelocityTransfer::Apic;
   const auto& bricks = *grid.bricks;
   carried.resize(particles.size());
   parallel_chunks(static_cast<std::size_t>(bricks.count()), 4, [&](std::size_t begin, std::size_t end) {
     struct Blocks {
-      PerAxis<Halo<Dim, double>, Dim> before, after;
+      PerAxis<geometry::Halo<Dim, double>, Dim> before, after;
     };
     auto blocks = std::make_unique<Blocks>();
     for (std::size_t b = begin; b < end; ++b) {
       if (grid.begin(b) == grid.end(b)) continue;
       for (std::size_t a = 0; a < Dim; ++a) {
         blocks->after[a].load(bricks, static_cast<int>(b), after[a], 0.0);
-        if (!options.apic) blocks->before[a].load(bricks, static_cast<int>(b), before[a], 0.0);
+        if (!apic) blocks->before[a].load(bricks, static_cast<int>(b), before[a], 0.0);
       }
       const Vec<Dim> corner = first_corner(grid, static_cast<int>(b));
       for (std::uint32_t i = grid.begin(b); i < grid.end(b); ++i) {
@@ -229,12 +230,12 @@ void to_particles(const Grid<Dim>& grid, const PerAxis<std::vector<double>, Dim>
           const int lowest = around.place(a);
           const Interpolated<Dim> u = interpolate<Dim>(&blocks->after[a][lowest], way);
           now[row] = u.value;
-          if (!options.apic) old[row] = interpolated_value<Dim>(&blocks->before[a][lowest], way);
+          if (!apic) old[row] = interpolated_value<Dim>(&blocks->before[a][lowest], way);
           for (std::size_t k = 0; k < Dim; ++k)
-            particles.affine[i](row, static_cast<Eigen::Index>(k)) = options.apic ? per_cell * u.slope[k] : 0;
+            particles.affine[i](row, static_cast<Eigen::Index>(k)) = apic ? per_cell * u.slope[k] : 0;
         }
         carried[i] = now;
-        particles.v[i] = options.apic ? now : Vec<Dim>(now + options.flip * (particles.v[i] - old));
+        particles.v[i] = apic ? now : Vec<Dim>(now + options.flip * (particles.v[i] - old));
       }
     }
   });

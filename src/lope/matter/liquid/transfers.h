@@ -7,7 +7,9 @@
 // equal, so weights stand for them.
 #pragma once
 
+#include <lope/geometry/brick_halo.h>
 #include <lope/matter/liquid/grid.h>
+#include <lope/matter/particles/transfer_options.h>
 
 #include <array>
 
@@ -30,11 +32,6 @@ void to_grid(const Grid<Dim>& grid, const Particles<Dim>& particles, FaceField<D
 
 // Weights below this are rounding: such a face knows nothing.
 inline constexpr double least_weight = 1e-8;
-
-struct TransferOptions {
-  bool apic = true;
-  double flip = 0.97;  // α, without APIC
-};
 
 // New velocities of the particles from the grid's, `before` and after the forces have acted.
 template <int Dim>
@@ -61,7 +58,7 @@ class FaceSampler {
   const PerAxis<std::vector<double>, Dim>& velocity_;
   int home_ = -1;
   Vec<Dim> home_corner_ = Vec<Dim>::Zero();  // in cells
-  PerAxis<Halo<Dim, double>, Dim> near_;
+  PerAxis<geometry::Halo<Dim, double>, Dim> near_;
 };
 
 }  // namespace lope::matter::liquid

@@ -22,16 +22,16 @@ double beyond(double value, double tolerance) {
 
 // The cells of a brick all of whose neighbours along the axes are in the masks.
 template <int Dim>
-BrickMask<Dim> surrounded(const geometry::BrickSet<Dim>& bricks, std::size_t b, const CellMasks<Dim>& masks) {
+geometry::BrickMask<Dim> surrounded(const geometry::BrickSet<Dim>& bricks, std::size_t b, const CellMasks<Dim>& masks) {
   const auto around = bricks.neighbours(static_cast<int>(b));
-  BrickMask<Dim> result = BrickMask<Dim>::of([](std::size_t) { return true; });
+  geometry::BrickMask<Dim> result = geometry::BrickMask<Dim>::of([](std::size_t) { return true; });
   std::ptrdiff_t three = 1;
   for (int a = 0; a < Dim; ++a, three *= 3) {
     for (const int direction : {-1, 1}) {
       const int other =
           around[static_cast<std::size_t>(geometry::BrickSet<Dim>::around / 2 + direction * three)];
-      const BrickMask<Dim> beyond = other < 0 ? BrickMask<Dim>() : masks[static_cast<std::size_t>(other)];
-      result &= next_to<Dim>(masks[b], beyond, a, direction);
+      const geometry::BrickMask<Dim> beyond = other < 0 ? geometry::BrickMask<Dim>() : masks[static_cast<std::size_t>(other)];
+      result &= geometry::next_to<Dim>(masks[b], beyond, a, direction);
     }
   }
   return result;
@@ -44,9 +44,9 @@ void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> 
                  std::vector<double>& distance, CellMasks<Dim>& deep) {
   constexpr std::size_t cells = geometry::BrickSet<Dim>::cells;
   const auto count = static_cast<std::size_t>(bricks.count());
-  CellMasks<Dim> filled(count);  // with liquid or solid matter
+  CellMasks<Dim> filled(count);  // with liquid or walls
   parallel_for(count, 8, [&](std::size_t b) {
-    filled[b] = BrickMask<Dim>::of([&](std::size_t local) {
+    filled[b] = geometry::BrickMask<Dim>::of([&](std::size_t local) {
       const std::size_t i = b * cells + local;
       return distance[i] < 0 || open_volume[i] == 0;
     });
@@ -58,9 +58,9 @@ void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> 
   });
   for (std::size_t b = 0; b < count; ++b) filled[b] |= deep[b];
   parallel_for(count, 8, [&](std::size_t b) {
-    const BrickMask<Dim> solid =
-        BrickMask<Dim>::of([&](std::size_t local) { return !(distance[b * cells + local] < 0); });
-    deep[b] = surrounded<Dim>(bricks, b, filled).without(solid);
+    const geometry::BrickMask<Dim> wall =
+        geometry::BrickMask<Dim>::of([&](std::size_t local) { return !(distance[b * cells + local] < 0); });
+    deep[b] = surrounded<Dim>(bricks, b, filled).without(wall);
   });
 }
 
@@ -78,7 +78,7 @@ void want_expansion(std::span<const double> fraction, std::span<const double> op
     });
   };
   const auto sum_over_deep = [&](const auto& value) {
-    return sum_over([&](std::size_t b) -> const BrickMask<Dim>& { return deep[b]; }, value);
+    return sum_over([&](std::size_t b) -> const geometry::BrickMask<Dim>& { return deep[b]; }, value);
   };
   const double number = sum_over_deep([](std::size_t) { return 1.0; });
   const double excess = sum_over_deep([&](std::size_t i) { return fraction[i] - 1; });
@@ -98,7 +98,7 @@ void want_expansion(std::span<const double> fraction, std::span<const double> op
     }
   });
   const auto liquid = [&](std::size_t b) {
-    return BrickMask<Dim>::of([&](std::size_t local) { return distance[b * cells + local] < 0; });
+    return geometry::BrickMask<Dim>::of([&](std::size_t local) { return distance[b * cells + local] < 0; });
   };
   const double total = sum_over(liquid, [&](std::size_t i) { return expansion[i]; });
   const double room = rate * sum_over([&](std::size_t b) { return liquid(b).without(deep[b]); },

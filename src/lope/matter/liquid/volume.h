@@ -13,7 +13,7 @@
 // The tolerance is the noise that ψ has in any set of particles: it falls with the root of their number.
 #pragma once
 
-#include <lope/matter/liquid/brick_mask.h>
+#include <lope/geometry/brick_mask.h>
 #include <lope/matter/liquid/transfers.h>
 
 #include <span>
@@ -23,16 +23,16 @@ namespace lope::matter::liquid {
 
 // A mask per brick.
 template <int Dim>
-using CellMasks = std::vector<BrickMask<Dim>>;
+using CellMasks = std::vector<geometry::BrickMask<Dim>>;
 
 // Closes the holes in a level set at the cells' centres and finds the `deep` cells: liquid, with liquid or
-// solid matter on all sides.
+// walls on all sides.
 template <int Dim>
 void close_holes(const geometry::BrickSet<Dim>& bricks, std::span<const double> open_volume, double dx,
                  std::vector<double>& distance, CellMasks<Dim>& deep);
 
 // How much the cells should expand, as a net outflow [m/s], in a substep of length dt. In proportion to what
-// is open of a cell: otherwise the outflow of a cell that a solid nearly fills would be a jet. All cells together expand by
+// is open of a cell: otherwise the outflow of a cell that a wall nearly fills would be a jet. All cells together expand by
 // no more than the surface cells alone may: what crowds in a container that is full up to a small opening must not spout out
 // of it, faster in shorter substeps, which in turn have to be shorter because of it. (Of all liquid, not of each part of it.)
 template <int Dim>

@@ -8,13 +8,6 @@ namespace {
 
 constexpr double same_direction = 1e-3;  // what is left of a normal that adds nothing to those before it
 
-template <int Dim>
-Vec3 in_space(const Vec<Dim>& x) {
-  Vec3 result = Vec3::Zero();
-  result.template head<Dim>() = x;
-  return result;
-}
-
 }  // namespace
 
 template <int Dim>

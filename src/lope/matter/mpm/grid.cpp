@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/geometry/brick_halo.h>
 #include <lope/matter/mpm/grid.h>
 #include <lope/matter/mpm/splines.h>
 
@@ -10,30 +11,15 @@ namespace lope::matter::mpm {
 namespace {
 
 constexpr std::size_t particle_grain = 4096, node_grain = 2048;
-constexpr int block_bits = 18;                          // of a block's coordinate
-constexpr int largest_block = (1 << (block_bits - 1)) - 4;  // and some room for what lies around it
-constexpr int kind_bits = 4, cell_bits = 6;
+constexpr int largest_block = (1 << 17) - 4;  // coordinate of one
 
-int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+static_assert(block_side == 4);
+constexpr int block_shift = 2;  // cell >> block_shift: its block, whatever the sign
 
 template <int Dim>
-geometry::GridIndex<Dim> block_of(const geometry::GridIndex<Dim>& cell) {
-  geometry::GridIndex<Dim> block;
-  for (std::size_t a = 0; a < Dim; ++a) block[a] = floor_quotient(cell[a], block_side);
-  return block;
-}
-
-struct Keyed {
-  std::uint64_t key;
-  std::uint32_t index;
-  bool operator<(const Keyed& other) const { return key != other.key ? key < other.key : index < other.index; }
-};
-
-template <class T>
-void permute(std::vector<T>& values, std::span<const Keyed> order) {
-  std::vector<T> sorted(values.size());
-  parallel_for(values.size(), particle_grain, [&](std::size_t i) { sorted[i] = values[order[i].index]; });
-  values.swap(sorted);
+geometry::GridIndex<Dim> block_of(geometry::GridIndex<Dim> cell) {
+  for (int& c : cell) c >>= block_shift;
+  return cell;
 }
 
 }  // namespace
@@ -43,14 +29,6 @@ typename Grid<Dim>::Index Grid<Dim>::cell_of(const Vec<Dim>& x) const {
   Index cell;
   for (int a = 0; a < Dim; ++a) cell[static_cast<std::size_t>(a)] = static_cast<int>(std::floor(x[a] / dx_ - 0.5));
   return cell;
-}
-
-template <int Dim>
-std::uint64_t Grid<Dim>::block_key(const Index& block) {
-  std::uint64_t key = 0;
-  for (std::size_t a = 0; a < Dim; ++a)
-    key = (key << block_bits) | static_cast<std::uint64_t>(block[a] + (1 << (block_bits - 1)));
-  return key;
 }
 
 template <int Dim>
@@ -72,56 +50,45 @@ bool Grid<Dim>::holds(const Particles<Dim>& particles) const {
 template <int Dim>
 void Grid<Dim>::build(Particles<Dim>& particles, std::span<const int> kind_of_part) {
   sort(particles, kind_of_part);
-  find_blocks(particles);
   number_nodes(particles);
   make_tables();
   if (!pattern_ || node_ != previous_) make_pattern();
   previous_ = node_;
 }
 
+// Blocks, and within them kinds and cells, in lexicographic order.
 template <int Dim>
 void Grid<Dim>::sort(Particles<Dim>& particles, std::span<const int> kind_of_part) {
-  std::vector<Keyed> order(particles.size());
-  parallel_for(particles.size(), particle_grain, [&](std::size_t i) {
-    const Index cell = cell_of(particles.x[i]), block = block_of<Dim>(cell);
-    std::uint64_t key = block_key(block);
-    key = (key << kind_bits) | static_cast<std::uint64_t>(kind_of_part[static_cast<std::size_t>(particles.part[i])]);
-    std::uint64_t local = 0;
-    for (std::size_t a = 0; a < Dim; ++a) local = local * block_side + static_cast<std::uint64_t>(cell[a] - block_side * block[a]);
-    order[i] = {(key << cell_bits) | local, static_cast<std::uint32_t>(i)};
+  const auto held = marked_boxes<Dim>(particles.size(), [&](std::size_t i, const auto& mark) {
+    mark(block_of<Dim>(cell_of(particles.x[i])), 1);
   });
-  if (std::is_sorted(order.begin(), order.end())) return;
-  std::sort(order.begin(), order.end());
-  permute(particles.x, order);
-  permute(particles.v, order);
-  permute(particles.affine, order);
-  permute(particles.F, order);
-  permute(particles.volume, order);
-  permute(particles.mass, order);
-  permute(particles.plastic, order);
-  permute(particles.part, order);
-  permute(particles.id, order);
-}
-
-template <int Dim>
-void Grid<Dim>::find_blocks(const Particles<Dim>& particles) {
+  std::vector<Index> blocks;
+  for (const auto& entry : held) blocks.push_back(entry.first);
+  constexpr int cells = power<Dim>(block_side);
+  const int kinds = kind_of_part.empty() ? 1 : 1 + *std::max_element(kind_of_part.begin(), kind_of_part.end());
+  binning_.template find_places<Dim>(
+      particles.size(), [&](std::size_t i) { return cell_of(particles.x[i]); }, block_of<Dim>,
+      [&](const Index& block) {
+        return static_cast<int>(std::lower_bound(blocks.begin(), blocks.end(), block) - blocks.begin());
+      },
+      [&](std::size_t i, const Index& cell, int block) {
+        int local = 0;
+        for (const int c : cell) local = local * block_side + (c & (block_side - 1));
+        return (block * kinds + kind_of_part[static_cast<std::size_t>(particles.part[i])]) * cells + local;
+      });
+  const auto per_block = static_cast<std::size_t>(kinds * cells);
+  if (binning_.sort(blocks.size() * per_block)) reorder<Particles<Dim>>(particles, binning_.order, spare_);
   blocks_.clear();
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    Index corner = block_of<Dim>(cell_of(particles.x[i]));
-    for (auto& c : corner) c *= block_side;
-    if (blocks_.empty() || blocks_.back().corner != corner) {
-      if (!blocks_.empty()) blocks_.back().end = i;
-      blocks_.push_back({corner, i, i});
-    }
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    Index corner = blocks[b];
+    for (int& c : corner) c *= block_side;
+    blocks_.push_back({corner, binning_.first[b * per_block], binning_.first[(b + 1) * per_block]});
   }
-  if (!blocks_.empty()) blocks_.back().end = particles.size();
-  colours_.assign(1 << Dim, {});
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    std::size_t colour = 0;
-    for (std::size_t a = 0; a < Dim; ++a)
-      colour = 2 * colour + static_cast<std::size_t>(floor_quotient(blocks_[b].corner[a], block_side) & 1);
-    colours_[colour].push_back(b);
-  }
+  colours_ = geometry::parity_groups<Dim>(static_cast<int>(blocks.size()), [&](int b) {
+    Index reversed = blocks[static_cast<std::size_t>(b)];  // the last axis is the fastest here
+    std::reverse(reversed.begin(), reversed.end());
+    return reversed;
+  });
 }
 
 template <int Dim>

@@ -14,6 +14,8 @@
 #include <lope/linalg/block_pattern.h>
 #include <lope/matter/mpm/kernels.h>
 #include <lope/matter/mpm/particles.h>
+#include <lope/matter/particles/binning.h>
+#include <lope/matter/particles/particle_arrays.h>
 
 #include <algorithm>
 #include <memory>
@@ -39,7 +41,7 @@ class Grid {
 
   // Whether all points are near enough to the origin to have an index (and none is NaN).
   bool holds(const Particles<Dim>& particles) const;
-  // Sorts the particles (kind_of_part: a number below 16 for each part; those of one kind stand together in a block),
+  // Sorts the particles (kind_of_part: a small number for each part; those of one kind stand together in a block),
   // finds the blocks, and numbers the nodes with mass > 0.
   void build(Particles<Dim>& particles, std::span<const int> kind_of_part);
 
@@ -67,7 +69,7 @@ class Grid {
   void scatter(int components, const Fill& fill, std::span<double> nodes);
 
   // Blocks whose nodes do not overlap, colour by colour: what may be written at the same time.
-  std::span<const std::vector<std::size_t>> colours() const { return colours_; }
+  std::span<const std::vector<int>> colours() const { return colours_; }
 
   // All pairs of nodes within two steps. The same object as long as the nodes stay the same.
   const std::shared_ptr<const linalg::BlockPattern>& pattern() const { return pattern_; }
@@ -76,17 +78,17 @@ class Grid {
 
  private:
   void sort(Particles<Dim>& particles, std::span<const int> kind_of_part);
-  void find_blocks(const Particles<Dim>& particles);
   void number_nodes(const Particles<Dim>& particles);
   void make_tables();
   void make_pattern();
   void reduce(int components, std::span<double> nodes) const;
   Index cell_of(const Vec<Dim>& x) const;
-  static std::uint64_t block_key(const Index& block);
 
   double dx_;
+  Binning binning_;
+  Particles<Dim> spare_;
   std::vector<Block> blocks_;
-  std::vector<std::vector<std::size_t>> colours_;
+  std::vector<std::vector<int>> colours_;
   std::vector<Index> node_, previous_;
   std::vector<double> mass_;
   std::vector<int> numbers_;                   // reach per block

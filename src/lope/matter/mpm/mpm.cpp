@@ -28,13 +28,6 @@ constexpr double clearly_inside = 1e-3;     // of dx
 constexpr double volume_cells = 8;          // sub-cells along an axis that volumes are reckoned by
 
 template <int Dim>
-Vec3 in_space(const Vec<Dim>& x) {
-  Vec3 result = Vec3::Zero();
-  result.template head<Dim>() = x;
-  return result;
-}
-
-template <int Dim>
 double size_of(const geometry::Bounds& bounds) {
   return (bounds.max - bounds.min).template head<Dim>().maxCoeff();
 }
@@ -65,7 +58,8 @@ template <int Dim>
 class MpmOf final : public Mpm {
  public:
   MpmOf(const Description& description, const World& world)
-      : description_(description), world_(world), grid_(description.dx), objective_(materials(description), length(description)) {
+      : description_(description), world_(world), grid_(description.dx), 
+        objective_(materials(description), length(description), description.embedding) {
     for (const Part& part : description.parts) kinds_.push_back(static_cast<int>(part.material.elastic.density));
     // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
     // displacement does (docs/material_points.md).
@@ -74,13 +68,13 @@ class MpmOf final : public Mpm {
     by_gradient_ = optimize::make_minimizer(automatic ? optimize::Method::Hot : description.method, 0);
   }
 
-  AnyParticles start() override {
+  AnyParticles<Particles> start() override {
     Particles<Dim> particles;
     for (std::size_t k = 0; k < description_.parts.size(); ++k) fill(description_.parts[k], static_cast<std::int32_t>(k), particles);
     return particles;
   }
 
-  Report advance(AnyParticles& particles, double time, double h, const optimize::MinimizerOptions& options) override {
+  Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) override {
     report_ = {};
     auto& points = std::get<Particles<Dim>>(particles);
     run(points, time, h, options);
@@ -93,7 +87,7 @@ class MpmOf final : public Mpm {
     return std::move(report_);
   }
 
-  double elastic_energy(const AnyParticles& particles) override {
+  double elastic_energy(const AnyParticles<Particles>& particles) override {
     const auto& points = std::get<Particles<Dim>>(particles);
     return parallel_sum(points.size(), grain, [&](std::size_t begin, std::size_t end) {
       double sum = 0;
@@ -153,7 +147,7 @@ class MpmOf final : public Mpm {
       double dt = last ? rest : rest < 2 * limit ? 0.5 * rest : limit;
       if (!(dt > shortest_part * h) && description_.stepping == Stepping::Implicit)
         return fail(fmt::format("material points are so fast ({:.3g} m/s) that a step would take more than {:.0f} substeps",
-                                largest_speed(particles), 1 / shortest_part));
+                                largest_speed(particles.v), 1 / shortest_part));
       if (options.stop_requested && options.stop_requested()) {
         report_.solve.outcome = optimize::Outcome::Interrupted;
         return;
@@ -174,7 +168,7 @@ class MpmOf final : public Mpm {
 
   // v dt + g dt² = cfl dx.
   double largest_substep(const Particles<Dim>& particles) const {
-    const double v = largest_speed(particles), g = world_.gravity.template head<Dim>().norm();
+    const double v = largest_speed(particles.v), g = world_.gravity.template head<Dim>().norm();
     const double way = description_.cfl * description_.dx;
     const double root = v + std::sqrt(v * v + 4 * g * way);
     double limit = std::min(description_.largest_substep, root > 0 ? 2 * way / root : std::numeric_limits<double>::infinity());
@@ -420,7 +414,7 @@ class MpmOf final : public Mpm {
   }
 
   void sum_up(const Particles<Dim>& particles) {
-    report_.largest_speed = largest_speed(particles);
+    report_.largest_speed = largest_speed(particles.v);
     report_.kinetic = kinetic_energy(particles, description_.dx);
     report_.elastic = elastic_energy(particles);
     report_.momentum = momentum(particles);

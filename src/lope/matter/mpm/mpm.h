@@ -16,6 +16,7 @@
 #include <lope/matter/mpm/boundary.h>
 #include <lope/matter/mpm/mpm_objective.h>
 #include <lope/matter/mpm/transfers.h>
+#include <lope/matter/particles/particle_arrays.h>
 #include <lope/matter/world.h>
 #include <lope/optimize/methods.h>
 
@@ -23,7 +24,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace lope::matter::mpm {
@@ -48,12 +48,11 @@ struct Description {
   TransferOptions transfer;
   Stepping stepping = Stepping::Implicit;
   optimize::Method method = optimize::Method::Auto;  // of implicit steps
+  Embedding embedding = Embedding::Linear;           // for methods with multigrid
   double cfl = 0.6;
   double largest_substep = std::numeric_limits<double>::infinity();  // s
   std::uint64_t seed = 1;
 };
-
-using AnyParticles = std::variant<Particles<2>, Particles<3>>;
 
 // Seconds spent in the parts of a step.
 struct PartSeconds {
@@ -86,10 +85,10 @@ double memory_estimate(const Description& description);
 class Mpm {
  public:
   virtual ~Mpm() = default;
-  virtual AnyParticles start() = 0;
+  virtual AnyParticles<Particles> start() = 0;
   // Failed or Interrupted in the report: the particles are unspecified.
-  virtual Report advance(AnyParticles& particles, double time, double h, const optimize::MinimizerOptions& options) = 0;
-  virtual double elastic_energy(const AnyParticles& particles) = 0;
+  virtual Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) = 0;
+  virtual double elastic_energy(const AnyParticles<Particles>& particles) = 0;
 };
 
 // The world outlives what is made.

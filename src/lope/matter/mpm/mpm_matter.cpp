@@ -9,37 +9,6 @@
 #include <utility>
 
 namespace lope::matter {
-namespace {
-
-template <int Dim>
-mpm::Particles<Dim> read_particles(ArrayReader& reader) {
-  mpm::Particles<Dim> particles;
-  particles.x = reader.matrices<Vec<Dim>>("x");
-  const auto count = static_cast<std::ptrdiff_t>(particles.x.size());
-  const auto numbers = [&](const char* name) {
-    std::vector<double> found = reader.numbers(name);
-    if (static_cast<std::ptrdiff_t>(found.size()) != count) reader.miss(name);
-    return found;
-  };
-  const auto integers = [&](const char* name) {
-    std::vector<std::int32_t> found = reader.integers(name);
-    if (static_cast<std::ptrdiff_t>(found.size()) != count) reader.miss(name);
-    return found;
-  };
-  particles.v = reader.matrices<Vec<Dim>>("v", count);
-  particles.affine = reader.matrices<Mat<Dim>>("affine", count);
-  particles.F = reader.matrices<Mat<Dim>>("F", count);
-  particles.volume = numbers("volume");
-  particles.mass = numbers("mass");
-  particles.plastic = numbers("plastic");
-  particles.part = integers("part");
-  particles.id = integers("id");
-  return particles;
-}
-
-int dimension_of(const mpm::AnyParticles& particles) { return particles.index() == 0 ? 2 : 3; }
-
-}  // namespace
 
 std::unique_ptr<Matter> MpmBody::make(const World& world) const { return std::make_unique<MpmMatter>(*this, world); }
 
@@ -54,20 +23,9 @@ geometry::Bounds MpmBody::region() const {
   return all;
 }
 
-std::vector<ArrayView> MpmState::arrays() const {
-  return std::visit(
-      [](const auto& p) {
-        return std::vector<ArrayView>{view("x", p.x),           view("v", p.v),       view("affine", p.affine),
-                                      view("F", p.F),           view("volume", p.volume), view("mass", p.mass),
-                                      view("plastic", p.plastic), view("part", p.part), view("id", p.id)};
-      },
-      particles);
-}
+std::vector<ArrayView> MpmState::arrays() const { return particle_views(particles); }
 
-void MpmState::read(ArrayReader& reader) {
-  if (dimension_of(particles) == 2) particles = read_particles<2>(reader);
-  else particles = read_particles<3>(reader);
-}
+void MpmState::read(ArrayReader& reader) { read_particles(reader, particles); }
 
 MpmMatter::MpmMatter(const MpmBody& body, const World& world) : body_(body), mpm_(mpm::make_mpm(body.description, world)) {}
 
@@ -111,16 +69,8 @@ Expected<void> MpmMatter::fits(const BodyState& saved) const {
 
 optimize::MinimizerSummary MpmMatter::solve(const BodyState& now, const StepTimes& step,
                                             const optimize::MinimizerOptions& options) {
-  other_ = dynamic_cast<const MpmState&>(now).particles;
-  last_ = mpm_->advance(other_, step.time, step.h, options);
+  last_ = mpm_->advance(begin_trial(now), step.time, step.h, options);
   return last_.solve;
-}
-
-void MpmMatter::commit(BodyState& state) { std::swap(dynamic_cast<MpmState&>(state).particles, other_); }
-
-void MpmMatter::take_back(BodyState& state) {
-  commit(state);
-  forget();
 }
 
 BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last*/) {
@@ -140,14 +90,9 @@ BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last
   made.add("separation_rounds", "", r.rounds);
   made.add("largest_speed", "m/s", r.largest_speed);
   const mpm::PartSeconds& parts = r.seconds;
-  made.add("seconds/sorting", "s", parts.sorting);
-  made.add("seconds/to_grid", "s", parts.to_grid);
-  made.add("seconds/conditions", "s", parts.conditions);
-  made.add("seconds/assembly", "s", parts.assembly);
-  made.add("seconds/preconditioner", "s", parts.preconditioner);
-  made.add("seconds/linear", "s", parts.linear);
-  made.add("seconds/evaluation", "s", parts.evaluation);
-  made.add("seconds/to_particles", "s", parts.to_particles);
+  add_seconds(made, {{"sorting", parts.sorting}, {"to_grid", parts.to_grid}, {"conditions", parts.conditions},
+                     {"assembly", parts.assembly}, {"preconditioner", parts.preconditioner}, {"linear", parts.linear},
+                     {"evaluation", parts.evaluation}, {"to_particles", parts.to_particles}});
   return made;
 }
 
@@ -159,19 +104,13 @@ void MpmMatter::draw_once(const FieldFilter& /*wanted*/, geometry::Drawable& dra
 void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter& /*wanted*/, geometry::Drawable& drawable) {
   std::visit(
       [&](const auto& p) {
-        const std::size_t count = p.size();
-        std::vector<float> x(3 * count, 0.0F), v(3 * count, 0.0F), plastic(count), part(count);
-        for (std::size_t i = 0; i < count; ++i) {
-          const auto to = static_cast<std::size_t>(p.id[i]);
-          for (Eigen::Index a = 0; a < p.x[i].size(); ++a) {
-            x[3 * to + static_cast<std::size_t>(a)] = static_cast<float>(p.x[i][a]);
-            v[3 * to + static_cast<std::size_t>(a)] = static_cast<float>(p.v[i][a]);
-          }
-          plastic[to] = static_cast<float>(p.plastic[i]);
-          part[to] = static_cast<float>(p.part[i]);
+        std::vector<float> plastic(p.size()), part(p.size());
+        for (std::size_t i = 0; i < p.size(); ++i) {
+          plastic[static_cast<std::size_t>(p.id[i])] = static_cast<float>(p.plastic[i]);
+          part[static_cast<std::size_t>(p.id[i])] = static_cast<float>(p.part[i]);
         }
-        drawable.points.positions = std::move(x);
-        drawable.points.fields = {{"velocity", "m/s", 3, std::move(v)},
+        drawable.points.positions = drawn(p.x, p.id);
+        drawable.points.fields = {{"velocity", "m/s", 3, drawn(p.v, p.id)},
                                   {"plastic", "", 1, std::move(plastic)},
                                   {"part", "", 1, std::move(part)}};
       },

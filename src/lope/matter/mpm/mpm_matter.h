@@ -2,8 +2,8 @@
 // on the grid (boundary.h); other bodies do not feel them, nor they those.
 #pragma once
 
-#include <lope/matter/matter.h>
 #include <lope/matter/mpm/mpm.h>
+#include <lope/matter/particles/particle_matter.h>
 
 namespace lope::matter {
 
@@ -18,13 +18,13 @@ class MpmBody final : public Body {
 };
 
 struct MpmState final : BodyState {
-  mpm::AnyParticles particles;
+  AnyParticles<mpm::Particles> particles;
 
   std::vector<ArrayView> arrays() const override;
   void read(ArrayReader& reader) override;
 };
 
-class MpmMatter final : public LoneMatter {
+class MpmMatter final : public ParticleMatter<MpmState, &MpmState::particles> {
  public:
   MpmMatter(const MpmBody& body, const World& world);
 
@@ -34,11 +34,8 @@ class MpmMatter final : public LoneMatter {
   optimize::MinimizerSummary solve(const BodyState& now, const StepTimes& step,
                                    const optimize::MinimizerOptions& options) override;
   std::string measures() const override { return "stopping test of the grid's motion, last substep"; }
-  void commit(BodyState& state) override;
-  void take_back(BodyState& state) override;
   void forget() override { last_ = {}; }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
-  std::vector<Field> fields(const BodyState& /*state*/, const FieldFilter& /*wanted*/) override { return {}; }
   void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
   // Particles in the order of their ids.
   void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
@@ -49,7 +46,6 @@ class MpmMatter final : public LoneMatter {
  private:
   const MpmBody& body_;
   std::unique_ptr<mpm::Mpm> mpm_;
-  mpm::AnyParticles other_;  // of the step being taken, or of the one before
   mpm::Report last_;
   std::vector<std::string> remarks_;
 };

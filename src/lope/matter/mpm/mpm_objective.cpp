@@ -28,9 +28,10 @@ std::size_t line_between(const Grid<Dim>& grid, std::size_t row, std::size_t oth
 }  // namespace
 
 template <int Dim>
-MpmObjective<Dim>::MpmObjective(std::span<const Material> materials, double length, Isa isa)
+MpmObjective<Dim>::MpmObjective(std::span<const Material> materials, double length, Embedding embedding, Isa isa)
     : materials_(materials.begin(), materials.end()),
-      kernels_(kernels_for(isa, []<Isa which>() -> const Kernels& { return compiled_kernels<Dim, which>(); })) {
+      kernels_(kernels_for(isa, []<Isa which>() -> const Kernels& { return compiled_kernels<Dim, which>(); })),
+      embedding_(embedding) {
   for (const Material& m : materials_) rest_stiffness_.push_back(material::rest_stiffness_norm<Dim>(m.elastic));
   scales_.length = length;
   scratch_.resize(worker_count());
@@ -281,11 +282,11 @@ template <int Dim>
 void MpmObjective<Dim>::assemble(linalg::BlockAssembler& H) {
   double* blocks = H.blocks();
   constexpr std::size_t scratch_rows = static_cast<std::size_t>(hessian_scratch<Dim>) / lanes;
-  for (const std::vector<std::size_t>& colour : grid_->colours()) {
+  for (const std::vector<int>& colour : grid_->colours()) {
     parallel_tasks(colour.size(), [&](std::size_t task, std::size_t worker) {
       std::vector<Row>& scratch = scratch_[worker];
       if (scratch.empty()) scratch.resize(scratch_rows);  // zero, and zero again whenever a block is done
-      const std::size_t b = colour[task];
+      const auto b = static_cast<std::size_t>(colour[task]);
       kernels_.hessian(batches(), batch_start_[b], batch_start_[b + 1],
                        {grid_->numbers(b), grid_->shifts().data(), blocks, scratch.front().lane});
     });

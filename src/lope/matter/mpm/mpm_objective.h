@@ -31,7 +31,9 @@ struct Material {
 template <int Dim>
 class MpmObjective final : public optimize::Objective {
  public:
-  explicit MpmObjective(std::span<const Material> materials, double length, Isa isa = selected_isa());
+  // length: of what is simulated, metres, for the stopping tests.
+  MpmObjective(std::span<const Material> materials, double length, Embedding embedding = Embedding::Linear,
+               Isa isa = selected_isa());
 
   // A step of length h of the particles, sorted in the grid, with the nodes' velocities. All are used until the next call.
   void begin_step(Grid<Dim>& grid, const Particles<Dim>& particles, const Conditions<Dim>& conditions,
@@ -58,7 +60,6 @@ class MpmObjective final : public optimize::Objective {
   optimize::ErrorBudget budget(std::span<const double> d, double accuracy) const override;
   linalg::HierarchyPtr hierarchy() override;
   std::vector<linalg::RowProjector> projectors() const override;
-  void use_embedding(const EmbeddingOptions& options) { embedding_ = options; }
 
   // The largest displacement of a node that matters, metres. Nodes with hardly any mass, which points touch with the rim of
   // their splines, may go anywhere: the forces on them vanish more slowly than their masses, and points do not notice.
@@ -117,7 +118,7 @@ class MpmObjective final : public optimize::Objective {
   std::optional<linalg::BlockMatrix> matrix_;
   std::vector<std::vector<Row>> scratch_;  // per worker
   optimize::CharacteristicScales scales_;
-  EmbeddingOptions embedding_;
+  Embedding embedding_;
   linalg::HierarchyPtr hierarchy_;
   std::uint64_t hierarchy_for_ = 0;  // id of the pattern
   double assembly_seconds_ = 0;

@@ -7,7 +7,8 @@
 namespace lope::matter::mpm {
 namespace {
 
-constexpr int most_levels = 12;
+constexpr int least_levels = 3, most_levels = 12;
+constexpr std::size_t most_coarsest = 4000;  // nodes
 constexpr std::size_t grain = 512;
 
 // Where a fine node stands on one axis of the coarse grid: the first coarse node, and up to three weights.
@@ -82,13 +83,13 @@ Level<Dim> coarser(std::span<const geometry::GridIndex<Dim>> nodes, Embedding ki
 }  // namespace
 
 template <int Dim>
-linalg::HierarchyPtr node_embedding(std::span<const geometry::GridIndex<Dim>> nodes, const EmbeddingOptions& options) {
+linalg::HierarchyPtr node_embedding(std::span<const geometry::GridIndex<Dim>> nodes, Embedding kind) {
   std::vector<linalg::Prolongation> prolongations;
   std::vector<geometry::GridIndex<Dim>> at(nodes.begin(), nodes.end());
   for (int level = 1; level < most_levels; ++level) {
-    if (level >= options.levels && static_cast<int>(at.size()) <= options.coarsest) break;
+    if (level >= least_levels && at.size() <= most_coarsest) break;
     if (at.size() <= 1) break;
-    Level<Dim> next = coarser<Dim>(at, options.kind);
+    Level<Dim> next = coarser<Dim>(at, kind);
     prolongations.push_back(std::move(next.prolongation));
     at = std::move(next.nodes);
   }
@@ -96,7 +97,7 @@ linalg::HierarchyPtr node_embedding(std::span<const geometry::GridIndex<Dim>> no
   return std::make_shared<const linalg::Hierarchy>(std::move(prolongations));
 }
 
-template linalg::HierarchyPtr node_embedding<2>(std::span<const geometry::GridIndex<2>>, const EmbeddingOptions&);
-template linalg::HierarchyPtr node_embedding<3>(std::span<const geometry::GridIndex<3>>, const EmbeddingOptions&);
+template linalg::HierarchyPtr node_embedding<2>(std::span<const geometry::GridIndex<2>>, Embedding);
+template linalg::HierarchyPtr node_embedding<3>(std::span<const geometry::GridIndex<3>>, Embedding);
 
 }  // namespace lope::matter::mpm

@@ -14,14 +14,8 @@ namespace lope::matter::mpm {
 
 enum class Embedding { Linear, Quadratic };
 
-struct EmbeddingOptions {
-  Embedding kind = Embedding::Linear;
-  int levels = 3;           // at least, the finest counted
-  int coarsest = 4000;      // more levels are added until one has no more nodes than this
-};
-
-// `nodes` ascend.
+// `nodes` ascend. At least three levels, the finest counted, and more until one has no more nodes than a direct solver likes.
 template <int Dim>
-linalg::HierarchyPtr node_embedding(std::span<const geometry::GridIndex<Dim>> nodes, const EmbeddingOptions& options = {});
+linalg::HierarchyPtr node_embedding(std::span<const geometry::GridIndex<Dim>> nodes, Embedding kind = Embedding::Linear);
 
 }  // namespace lope::matter::mpm

@@ -21,6 +21,20 @@ struct Particles {
 
   std::size_t size() const { return x.size(); }
 
+  // particles/particle_arrays.h.
+  template <class Visit, class... P>
+  static void each_array(const Visit& visit, P&... particles) {
+    visit("x", particles.x...);
+    visit("v", particles.v...);
+    visit("affine", particles.affine...);
+    visit("F", particles.F...);
+    visit("volume", particles.volume...);
+    visit("mass", particles.mass...);
+    visit("plastic", particles.plastic...);
+    visit("part", particles.part...);
+    visit("id", particles.id...);
+  }
+
   // At rest, unstrained.
   void add(const Vec<Dim>& at, const Vec<Dim>& velocity, double its_volume, double its_mass, double its_plastic,
            std::int32_t its_part) {

@@ -11,13 +11,6 @@ namespace {
 
 constexpr int tries = 30;  // per point, before it is given up
 
-template <int Dim>
-Vec3 in_space(const Vec<Dim>& x) {
-  Vec3 result = Vec3::Zero();
-  result.template head<Dim>() = x;
-  return result;
-}
-
 // Samples found so far, in cells so small that each holds one at most: a table with open addressing.
 template <int Dim>
 class Samples {

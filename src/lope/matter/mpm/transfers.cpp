@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::size_t grain = 4096;
 
-template <int Dim>
-Vec3 in_space(const Vec<Dim>& x) {
-  Vec3 result = Vec3::Zero();
-  result.template head<Dim>() = x;
-  return result;
-}
-
 // The axial vector of a matrix: v = ω × x for v = A x, A skew, and twice that for a matrix A − Aᵀ.
 template <int Dim>
 Vec3 axial(const Mat<Dim>& A) {
@@ -42,7 +35,7 @@ Vec3 sum_of(std::size_t size, const Sum& summand) {
 template <int Dim>
 void to_grid(Grid<Dim>& grid, const Particles<Dim>& particles, const TransferOptions& options, std::span<double> velocity) {
   const double dx = grid.dx();
-  const bool apic = options.kind == Transfer::Apic;
+  const bool apic = options.kind == VelocityTransfer::Apic;
   grid.scatter(
       Dim,
       [&](std::size_t b, double* local) {
@@ -71,7 +64,7 @@ template <int Dim>
 void to_particles(const Grid<Dim>& grid, const TransferOptions& options, double h, std::span<const double> before,
                   std::span<const double> after, Particles<Dim>& particles) {
   const double dx = grid.dx();
-  const bool flip = options.kind == Transfer::Flip;
+  const bool flip = options.kind == VelocityTransfer::Flip;
   parallel_for(grid.blocks().size(), 1, [&](std::size_t b) {
     const auto& block = grid.blocks()[b];
     std::array<double, static_cast<std::size_t>(Dim) * Grid<Dim>::reach> local, old;
@@ -148,20 +141,6 @@ double kinetic_energy(const Particles<Dim>& particles, double dx) {
   });
 }
 
-template <int Dim>
-double largest_speed(const Particles<Dim>& particles) {
-  const double square = parallel_max(particles.size(), grain, [&](std::size_t begin, std::size_t end) {
-    double most = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const double here = particles.v[i].squaredNorm();
-      if (!(here <= most)) most = here;
-      if (std::isnan(most)) return most;
-    }
-    return most;
-  });
-  return particles.size() == 0 ? 0 : std::sqrt(square);
-}
-
 template void to_grid<2>(Grid<2>&, const Particles<2>&, const TransferOptions&, std::span<double>);
 template void to_grid<3>(Grid<3>&, const Particles<3>&, const TransferOptions&, std::span<double>);
 template void to_particles<2>(const Grid<2>&, const TransferOptions&, double, std::span<const double>,
@@ -174,7 +153,5 @@ template Vec3 angular_momentum<2>(const Particles<2>&, double);
 template Vec3 angular_momentum<3>(const Particles<3>&, double);
 template double kinetic_energy<2>(const Particles<2>&, double);
 template double kinetic_energy<3>(const Particles<3>&, double);
-template double largest_speed<2>(const Particles<2>&);
-template double largest_speed<3>(const Particles<3>&);
 
 }  // namespace lope::matter::mpm

@@ -1,21 +1,14 @@
 // Velocities from material points to the grid and back.
 //
 // APIC (Jiang et al. 2015): a point hands each node v + C (x_i − x_p); with C = (4/dx²) Σ w v_i (x_i − x_p)ᵀ linear and
-// angular momentum (Σ m x × v and the spin that C carries) are kept to rounding. FLIP: points keep their velocities and add
-// the grid's changes, blended with the grid's own velocity (PIC) by `flip` (1: all FLIP). Points always move with the
-// grid's velocity.
+// angular momentum (Σ m x × v and the spin that C carries) are kept to rounding. Or FLIP (particles/transfer_options.h). Points
+// always move with the grid's velocity.
 #pragma once
 
 #include <lope/matter/mpm/grid.h>
+#include <lope/matter/particles/transfer_options.h>
 
 namespace lope::matter::mpm {
-
-enum class Transfer { Apic, Flip };
-
-struct TransferOptions {
-  Transfer kind = Transfer::Apic;
-  double flip = 0.95;  // of FLIP
-};
 
 // v_i = Σ w m (…) / m_i, Dim numbers per node of the grid.
 template <int Dim>
@@ -35,7 +28,5 @@ Vec3 angular_momentum(const Particles<Dim>& particles, double dx);
 // Σ ½m|v|², with what C carries.
 template <int Dim>
 double kinetic_energy(const Particles<Dim>& particles, double dx);
-template <int Dim>
-double largest_speed(const Particles<Dim>& particles);
 
 }  // namespace lope::matter::mpm

@@ -37,28 +37,25 @@ void add_material_keys(std::vector<Key>& keys) {
                      .by_default("\"corotated\"")
                      .says("The membrane: linear in the stretches, or in the squares of the stretches (Saint "
                            "Venant–Kirchhoff)."));
-  keys.push_back(quantity(path + ".weight", Dimension::AreaDensity)
-                     .within(positive)
-                     .says("Mass per area; from the preset unless given."));
-  keys.push_back(quantity(path + ".warp", Dimension::Stiffness)
-                     .within(positive)
-                     .says("Force per width and strain along the warp, the other direction free; from the preset unless given."));
-  keys.push_back(quantity(path + ".weft", Dimension::Stiffness)
-                     .within(positive)
-                     .says("The same along the weft. Default: that of the preset, or `warp` where that is given."));
-  keys.push_back(number(path + ".poisson")
-                     .within({-0.9, 0.9, false, false})
-                     .says("How much one direction narrows when the other is stretched (of the two the geometric mean); from the "
-                           "preset unless given."));
-  keys.push_back(quantity(path + ".shear", Dimension::Stiffness)
-                     .within(positive)
-                     .says("Force per width and shear angle; from the preset unless given."));
-  keys.push_back(quantity(path + ".bend_warp", Dimension::Torque)
-                     .within(at_least_zero)
-                     .says("Bending stiffness: torque per width and curvature, N·m; from the preset unless given."));
-  keys.push_back(quantity(path + ".bend_weft", Dimension::Torque)
-                     .within(at_least_zero)
-                     .says("The same along the weft. Default: that of the preset, or `bend_warp` where that is given."));
+  const auto constant = [&](const char* name, Dimension dimension, Range range, std::string meaning) {
+    keys.push_back(quantity(path + "." + name, dimension).within(range).says(std::move(meaning)));
+  };
+  // One number along the warp and one along the weft.
+  const auto along_both = [&](const std::string& warp, const std::string& weft, Dimension dimension, Range range,
+                              const std::string& meaning) {
+    constant(warp.c_str(), dimension, range, meaning + "; from the preset unless given.");
+    constant(weft.c_str(), dimension, range,
+             fmt::format("The same along the weft. Default: that of the preset, or `{}` where that is given.", warp));
+  };
+  constant("weight", Dimension::AreaDensity, positive, "Mass per area; from the preset unless given.");
+  along_both("warp", "weft", Dimension::Stiffness, positive,
+             "Force per width and strain along the warp, the other direction free");
+  constant("poisson", Dimension::Number, {-0.9, 0.9, false, false},
+           "How much one direction narrows when the other is stretched (of the two the geometric mean); from the "
+           "preset unless given.");
+  constant("shear", Dimension::Stiffness, positive, "Force per width and shear angle; from the preset unless given.");
+  along_both("bend_warp", "bend_weft", Dimension::Torque, at_least_zero,
+             "Bending stiffness: torque per width and curvature, N·m");
   keys.push_back(choice(path + ".bending", {"quadratic", "dihedral", "curved"})
                      .by_default("\"quadratic\"")
                      .says("Flat at rest, the cheapest; by the angles between triangles, flat at rest; by the angles, with those "

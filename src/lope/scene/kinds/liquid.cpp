@@ -2,6 +2,7 @@
 #include <lope/scene/kinds/liquid.h>
 #include <lope/scene/kinds/liquid_build.h>
 #include <lope/scene/kinds/liquid_check.h>
+#include <lope/scene/particle_words.h>
 #include <lope/scene/rules.h>
 #include <lope/scene/vocabulary.h>
 
@@ -75,14 +76,7 @@ class LiquidKind final : public Kind {
                        .by_default("\"separating\"")
                        .says("Whether the liquid may let go of walls and ceilings (LCP), or moves along them until it "
                              "falls off at their end. It slides freely along walls in both."));
-    keys.push_back(choice("liquid.transfer", {"apic", "flip"})
-                       .by_default("\"apic\"")
-                       .says("How velocities go between particles and grid: smooth and keeping spin, or livelier and "
-                             "noisier."));
-    keys.push_back(number("liquid.flip")
-                       .within(unit_interval)
-                       .by_default("0.97")
-                       .says("With `transfer = \"flip\"`: its share, the rest is PIC, which damps."));
+    add_transfer(keys, "liquid", "0.97");
     keys.push_back(integer("liquid.particles")
                        .within({1, 4, false, false})
                        .by_default("2")
@@ -104,10 +98,7 @@ class LiquidKind final : public Kind {
                              "a margin."));
     keys.push_back(vector("liquid.domain.min", Dimension::Length).required().says("Lowest corner."));
     keys.push_back(vector("liquid.domain.max", Dimension::Length).required().says("Highest corner."));
-    keys.push_back(integer("liquid.seed")
-                       .within({0, 2147483647, false, false})
-                       .by_default("1")
-                       .says("Of the particles' first places."));
+    add_seed(keys, "liquid");
     keys.push_back(entry("liquid.color", Type::Color).free_to_change().by_default("\"#3d7fc4\"").says("In pictures."));
 
     keys.push_back(entry("emitter", Type::TableList)
@@ -147,11 +138,7 @@ class LiquidKind final : public Kind {
     if (table->has("resolution") && table->has("cell"))
       rules.complain(*table, "liquid", "has resolution and cell; keep one of them");
     if (!table->has("resolution") && !table->has("cell")) table->set("resolution", integer_value(64));
-    if (rules.taken(table->text_at("name")))
-      rules.complain((*table)["name"], "liquid.name",
-                     fmt::format("a body is called '{}' too; names must differ", table->text_at("name")));
-    if (table->text_at("transfer") != "flip")
-      rules.drop(*table, "liquid", {"flip"}, "has a meaning only with transfer = \"flip\"");
+    resolve_particles(*table, "liquid", rules);
     if (const Value* domain = table->find("domain")) {
       const Vec3 extent = domain->vector_at("max") - domain->vector_at("min");
       if (extent.head<2>().minCoeff() <= 0 || (dimension == 3 && extent.z() <= 0))

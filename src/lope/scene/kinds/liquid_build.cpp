@@ -4,6 +4,7 @@
 #include <lope/scene/kinds/liquid_check.h>
 #include <lope/scene/limits.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/particle_words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -106,8 +107,7 @@ class LiquidBuilder {
     made_.dimension = made.dimension = dimension_;
     made.density = table_.number_at("density");
     made.separating = table_.text_at("walls") == "separating";
-    made.transfer.apic = table_.text_at("transfer") == "apic";
-    if (!made.transfer.apic) made.transfer.flip = table_.number_at("flip");
+    made.transfer = transfer_of(table_);
     made.particles_per_axis = table_.integer_at("particles");
     made.cfl = table_.number_at("cfl");
     made.tolerance = table_.number_at("tolerance");

@@ -19,7 +19,7 @@ class LiquidChecker {
     const matter::liquid::Description& description = liquid.description;
     matter::liquid::Description filled = description;
     for (const step::Obstacle& obstacle : checking_.model.obstacles) {
-      filled.solids.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
+      filled.walls.push_back({obstacle.shape, [&obstacle](double time) { return obstacle.pose(time); }});
     }
     std::size_t covered = 0;
     const auto model = matter::liquid::make_liquid(filled);

@@ -4,6 +4,7 @@
 #include <lope/scene/kinds/mpm.h>
 #include <lope/scene/kinds/mpm_build.h>
 #include <lope/scene/kinds/mpm_presets.h>
+#include <lope/scene/particle_words.h>
 #include <lope/scene/presets.h>
 #include <lope/scene/rules.h>
 #include <lope/scene/vocabulary.h>
@@ -155,13 +156,14 @@ class MpmKind final : public Kind {
     keys.push_back(choice("mpm.scheme", {"implicit", "explicit"})
                        .by_default("\"implicit\"")
                        .says("Backward Euler, each substep a minimisation; or symplectic Euler with as many substeps as sound needs."));
-    keys.push_back(choice("mpm.transfer", {"apic", "flip"})
-                       .by_default("\"apic\"")
-                       .says("How velocities go between particles and grid: keeping angular momentum, or livelier and noisier."));
-    keys.push_back(number("mpm.flip").within(unit_interval).by_default("0.95").says("With `transfer = \"flip\"`: its share, the rest is PIC, which damps."));
+    add_transfer(keys, "mpm", "0.95");
     keys.push_back(number("mpm.cfl").within({0, 1, true, false}).by_default("0.6").says("Cells that the fastest particle may cross in a substep."));
     keys.push_back(quantity("mpm.largest_substep", Dimension::Time).within(positive).says("Substeps are no longer than this. Default: as long as `cfl` allows."));
-    keys.push_back(integer("mpm.seed").within({0, 2147483647, false, false}).by_default("1").says("Of the particles' first places."));
+    keys.push_back(choice("mpm.embedding", {"linear", "quadratic"})
+                       .by_default("\"linear\"")
+                       .says("Of nodes in the coarser grids of multigrid (hot, newton-mgpcg): the weights of linear interpolation, or, for "
+                             "comparison, of quadratic splines, whose coarser matrices are fuller."));
+    add_seed(keys, "mpm");
     keys.push_back(choice("obstacle[].boundary", {"sticky", "slip", "separating"})
                        .by_default("\"separating\"")
                        .says("For material points: they stick to it, slide along it and never leave, or slide (with `friction`) and may leave."));
@@ -185,9 +187,7 @@ class MpmKind final : public Kind {
       return;
     }
     if (!table) return rules.complain(root, "mpm", "is missing; a scene with material points needs it: [mpm] with cell = 0.02, say");
-    if (table->text_at("transfer") != "flip") rules.drop(*table, "mpm", {"flip"}, "has a meaning only with transfer = \"flip\"");
-    if (rules.taken(table->text_at("name")))
-      rules.complain((*table)["name"], "mpm.name", fmt::format("a body is called '{}' too; names must differ", table->text_at("name")));
+    resolve_particles(*table, "mpm", rules);
     const Value& method = root["solver"]["method"];
     if (std::find(usable_methods.begin(), usable_methods.end(), method.text) == usable_methods.end())
       rules.complain(method, "solver.method", fmt::format("'{}' cannot do material points; use auto, hot or newton-mgpcg, say", method.text));

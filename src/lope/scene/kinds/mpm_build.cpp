@@ -4,6 +4,7 @@
 #include <lope/scene/checking.h>
 #include <lope/scene/kinds/mpm_build.h>
 #include <lope/scene/limits.h>
+#include <lope/scene/particle_words.h>
 
 #include <cmath>
 
@@ -46,8 +47,8 @@ Expected<matter::MpmBody> build_mpm(const Value& root) {
   matter::mpm::Description& made = body.description;
   body.name = table.text_at("name");
   made.dx = table.number_at("cell");
-  made.transfer.kind = table.text_at("transfer") == "apic" ? matter::mpm::Transfer::Apic : matter::mpm::Transfer::Flip;
-  if (table.has("flip")) made.transfer.flip = table.number_at("flip");
+  made.transfer = transfer_of(table);
+  if (table.text_at("embedding") == "quadratic") made.embedding = matter::mpm::Embedding::Quadratic;
   made.stepping =
       table.text_at("scheme") == "implicit" ? matter::mpm::Stepping::Implicit : matter::mpm::Stepping::Explicit;
   made.method = *optimize::find_method(root["solver"].text_at("method"));

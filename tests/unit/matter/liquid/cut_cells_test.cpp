@@ -37,7 +37,7 @@ RC_GTEST_PROP(CutCells, PlanesAcrossAnAxisAreExact, ()) {
   RC_ASSERT(std::abs(open_part_of_square(plane<2>(Vec2::Unit(axis % 2), -at)) - (1 - at)) < 1e-12);
 }
 
-RC_GTEST_PROP(CutCells, SolidAndOpenPartsAddUpAndMirror, ()) {
+RC_GTEST_PROP(CutCells, WallAndOpenPartsAddUpAndMirror, ()) {
   std::array<double, 8> v, opposite, mirrored;
   for (std::size_t c = 0; c < 8; ++c) {
     v[c] = number(-1, 1);

@@ -25,7 +25,7 @@ geometry::LevelSetPtr box(const Vec3& min, const Vec3& max, int dimension) {
   return *geometry::level_set(made);
 }
 
-MovingSolid still(geometry::LevelSetPtr shape) {
+MovingWall still(geometry::LevelSetPtr shape) {
   return {std::move(shape), [](double) { return geometry::RigidPose(); }};
 }
 
@@ -35,7 +35,7 @@ Description tank(int dimension, int cells) {
   made.dimension = dimension;
   made.dx = 1.0 / cells;
   made.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
-  made.solids.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Ones(), dimension))));
+  made.walls.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Ones(), dimension))));
   return made;
 }
 
@@ -182,7 +182,7 @@ std::vector<Vec2> small_dam_break(double gravity, double relative_tolerance) {
   made.gravity = Vec3(0, -gravity, 0);
   made.relative_tolerance = relative_tolerance;
   made.domain = {Vec3::Constant(-1), Vec3::Constant(2)};
-  made.solids.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Constant(2 * width), 2))));
+  made.walls.push_back(still(geometry::complement_of(box(Vec3::Zero(), Vec3::Constant(2 * width), 2))));
   made.sources.push_back({box(Vec3::Zero(), Vec3(width, width, 1), 2)});
   const double h = step * std::sqrt(width / gravity);
   const auto liquid = make_liquid(made);
@@ -282,7 +282,7 @@ TEST(Liquid, SameBitsForAnyNumberOfThreads) {
 TEST(Liquid, ThinWallsDoNotLeak) {
   for (const double place : {0.5, 0.5 + 0.3 / 32, 0.5 + 0.71 / 32}) {
     Description made = tank(2, 32);
-    made.solids.push_back(still(box(Vec3(place, -1, 0), Vec3(place + 0.05 / 32, 2, 0), 2)));
+    made.walls.push_back(still(box(Vec3(place, -1, 0), Vec3(place + 0.05 / 32, 2, 0), 2)));
     made.sources.push_back({box(Vec3::Zero(), Vec3(0.5, 0.6, 1), 2)});
     const Course result = run(made, 60, 1.0 / 60);
     for (const Vec2& x : flat(result.state).x) ASSERT_LT(x.x(), place + 0.5 / 32);
@@ -308,7 +308,7 @@ TEST(Liquid, AFullTankMayBeShaken) {
     for (const bool separating : {true, false}) {
       Description made = tank(dimension, 12);
       made.separating = separating;
-      made.solids.front().pose = [](double time) {
+      made.walls.front().pose = [](double time) {
         geometry::RigidPose pose;
         pose.translation = Vec3(0.1 * std::sin(6 * time), 0.05 * std::sin(9 * time), 0);
         return pose;
@@ -330,7 +330,7 @@ TEST(Liquid, APistonSqueezesSealedLiquid) {
         made.separating = separating;
         // Its face is beyond the first cell, whose lower face the tank closes.
         const double start = 1.2 * made.dx;
-        made.solids.push_back({box(Vec3(-0.5, -1, -1), Vec3(start, 2, 2), dimension), [](double time) {
+        made.walls.push_back({box(Vec3(-0.5, -1, -1), Vec3(start, 2, 2), dimension), [](double time) {
                                  geometry::RigidPose pose;
                                  pose.translation.x() = speed * time;
                                  return pose;
@@ -387,7 +387,7 @@ TEST(Liquid, ParticlesThatLeaveTheDomainAreCounted) {
 TEST(Liquid, MovingWallsPushTheLiquid) {
   constexpr double speed = 0.5, h = 1.0 / 60;
   Description made = tank(2, 32);
-  made.solids.push_back({box(Vec3(-0.5, -1, 0), Vec3(0, 2, 0), 2), [](double time) {
+  made.walls.push_back({box(Vec3(-0.5, -1, 0), Vec3(0, 2, 0), 2), [](double time) {
                            geometry::RigidPose pose;
                            pose.translation.x() = speed * time;
                            return pose;
@@ -417,10 +417,10 @@ TEST(Liquid, VanesThatSweepAlongAWallMakeNoJets) {
   made.dx = 2.0 / 40;
   made.domain = {Vec3::Constant(-1.2), Vec3::Constant(1.2)};
   made.sources.push_back({box(Vec3(-1, -1, 0), Vec3(1, 0, 0), 2)});
-  made.solids.push_back(
+  made.walls.push_back(
       still(geometry::complement_of(*geometry::level_set(geometry::Sphere{Vec3::Zero(), 1}))));
   const double rate = -3.14;
-  made.solids.push_back({geometry::union_of({box(Vec3(-1.05, -0.07, 0), Vec3(-0.45, 0.07, 0), 2),
+  made.walls.push_back({geometry::union_of({box(Vec3(-1.05, -0.07, 0), Vec3(-0.45, 0.07, 0), 2),
                                              box(Vec3(0.45, -0.07, 0), Vec3(1.05, 0.07, 0), 2)}),
                          [rate](double time) {
                            geometry::RigidPose pose;
@@ -456,7 +456,7 @@ TEST(Liquid, PlatesOfNextToNoThicknessDoNotLeak) {
   EXPECT_FALSE(geometry::level_set(geometry::Box{Vec3::Zero(), Vec3(0, 1, 1)}));
   for (const double place : {0.5, 0.5 + 0.3 / 32}) {
     Description made = tank(2, 32);
-    made.solids.push_back(still(box(Vec3(place, -1, 0), Vec3(place + 1e-9, 2, 0), 2)));
+    made.walls.push_back(still(box(Vec3(place, -1, 0), Vec3(place + 1e-9, 2, 0), 2)));
     made.sources.push_back({box(Vec3::Zero(), Vec3(0.5, 0.6, 1), 2)});
     const Course result = run(made, 60, 1.0 / 60);
     for (const Vec2& x : flat(result.state).x) ASSERT_LT(x.x(), place + 0.5 / 32);
@@ -467,7 +467,7 @@ TEST(Liquid, PlatesOfNextToNoThicknessDoNotLeak) {
 TEST(Liquid, ObstaclesMayLeaveTheDomain) {
   Description made = tank(2, 24);
   made.sources.push_back({box(Vec3::Zero(), Vec3(1, 0.3, 1), 2)});
-  made.solids.push_back({box(Vec3(0.4, 0.1, 0), Vec3(0.6, 0.5, 0), 2), [](double time) {
+  made.walls.push_back({box(Vec3(0.4, 0.1, 0), Vec3(0.6, 0.5, 0), 2), [](double time) {
                            geometry::RigidPose pose;
                            pose.translation.y() = 6 * time;
                            return pose;
@@ -477,7 +477,7 @@ TEST(Liquid, ObstaclesMayLeaveTheDomain) {
   EXPECT_LT(result.reports.back().largest_speed, 2);
 }
 
-TEST(Liquid, SourcesLeaveOutWhatSolidsCover) {
+TEST(Liquid, SourcesLeaveOutWhatWallsCover) {
   Description made = tank(2, 32);
   made.sources.push_back({box(Vec3(-0.5, 0, 0), Vec3(0.5, 0.5, 0), 2)});
   made.sources.push_back({box(Vec3(0.25, 0, 0), Vec3(0.75, 0.5, 0), 2)});

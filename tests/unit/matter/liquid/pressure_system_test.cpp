@@ -104,9 +104,9 @@ TEST(PressureSystem, HydrostaticPressureIsAtRest) {
 
 TEST(PressureSystem, EnclosedLiquidIsMadeCompatible) {
   auto grid = closed_box();
-  for (std::size_t a = 0; a < 2; ++a) grid.solid_velocity[a].assign(64, 0);
+  for (std::size_t a = 0; a < 2; ++a) grid.wall_velocity[a].assign(64, 0);
   // The lower wall pushes inwards: the region is compressed.
-  for (std::size_t cell = 0; cell < 8; ++cell) grid.solid_velocity[1][cell] = 1;
+  for (std::size_t cell = 0; cell < 8; ++cell) grid.wall_velocity[1][cell] = 1;
   for (const bool separating : {false, true}) {
     PressureOptions options;
     options.separating = separating;
@@ -122,7 +122,7 @@ TEST(PressureSystem, EnclosedLiquidIsMadeCompatible) {
     EXPECT_NEAR(sum, 0, 1e-12);
   }
   // It draws outwards: only walls that hold have no solution.
-  for (std::size_t cell = 0; cell < 8; ++cell) grid.solid_velocity[1][cell] = -1;
+  for (std::size_t cell = 0; cell < 8; ++cell) grid.wall_velocity[1][cell] = -1;
   EXPECT_EQ(PressureSystem<2>(grid, {}).enclosed_regions().front().removed, 0);
   EXPECT_EQ(PressureSystem<2>(grid, {.separating = false}).enclosed_regions().front().squeeze, 0);
 }
@@ -134,8 +134,8 @@ TEST(PressureSystem, AWantedExpansionIsNoSqueeze) {
   const PressureSystem<2> crowded(grid, {});
   EXPECT_NEAR(crowded.enclosed_regions().front().removed, -32, 1e-12);
   EXPECT_EQ(crowded.enclosed_regions().front().squeeze, 0);
-  for (std::size_t a = 0; a < 2; ++a) grid.solid_velocity[a].assign(64, 0);
-  for (std::size_t cell = 0; cell < 8; ++cell) grid.solid_velocity[1][cell] = 1;
+  for (std::size_t a = 0; a < 2; ++a) grid.wall_velocity[a].assign(64, 0);
+  for (std::size_t cell = 0; cell < 8; ++cell) grid.wall_velocity[1][cell] = 1;
   EXPECT_NEAR(PressureSystem<2>(grid, {}).enclosed_regions().front().squeeze, 8, 1e-12);
   grid.expansion.assign(64, -0.1);  // gaps take some of it
   EXPECT_NEAR(PressureSystem<2>(grid, {}).enclosed_regions().front().squeeze, 1.6, 1e-12);
@@ -155,13 +155,13 @@ TEST(PressureSystem, AirConnectsThroughAMaze) {
   EXPECT_EQ(PressureSystem<2>(grid, {}).enclosed_regions().size(), 1U);
 }
 
-TEST(PressureSystem, SliversAreClosedAndClosedCellsAreSolid) {
+TEST(PressureSystem, SliversAreClosedAndSoAreCellsWithoutAnOpenFace) {
   auto grid = closed_box();
   grid.liquid[7 * 8] = 1;
   for (const auto& [axis, cell] : {std::pair{0, 27}, {0, 28}, {1, 27}, {1, 35}})
     grid.open[static_cast<std::size_t>(axis)][static_cast<std::size_t>(cell)] = 1e-5;
   const PressureSystem<2> system(grid, {});
-  EXPECT_EQ(system.kind()[27], CellKind::Solid);
+  EXPECT_EQ(system.kind()[27], CellKind::Closed);
   EXPECT_EQ(system.kind()[26], CellKind::Wall);
   EXPECT_EQ(system.kind()[18], CellKind::Liquid);
   EXPECT_EQ(system.numbering()[27], -1);

@@ -44,7 +44,7 @@ struct Tank {
     made.origin = Vec3::Constant(-0.5);
     made.domain = {Vec3::Constant(-1), Vec3::Constant(1)};
     const auto inside = geometry::moved(*geometry::level_set(cube(dimension)), turned(angle));
-    made.solids.push_back({geometry::complement_of(inside), [turn = rate](double time) { return turned(turn * time); }});
+    made.walls.push_back({geometry::complement_of(inside), [turn = rate](double time) { return turned(turn * time); }});
     Source source{inside};
     if (height < 1) {
       geometry::Box lower = geometry::box_between(Vec3::Constant(-1), Vec3(1, height, 1));
@@ -160,7 +160,7 @@ TEST(SlantedWalls, APistonSqueezesLiquidInARoundContainer) {
       geometry::Box piston = geometry::box_between(Vec3(-1.5, -1, -1), Vec3(start, 1, 1));
       geometry::Box lower = geometry::box_between(Vec3::Constant(-1), Vec3(1, 0.2, 1));
       if (dimension == 2) piston.size.z() = lower.size.z() = std::numeric_limits<double>::infinity();
-      made.solids = {{geometry::complement_of(inside), [](double) { return geometry::RigidPose(); }},
+      made.walls = {{geometry::complement_of(inside), [](double) { return geometry::RigidPose(); }},
                      {*geometry::level_set(piston), [](double time) {
                         geometry::RigidPose pose;
                         pose.translation.x() = speed * time;

@@ -107,7 +107,7 @@ TYPED_TEST(Transfers, FlipKeepsWhatTheGridDoesNotChange) {
   std::vector<double> mass;
   to_grid(grid, particles, faces, mass);
   std::vector<Vec<Dim>> carried;
-  to_particles(grid, faces.velocity, faces.velocity, {.apic = false, .flip = 1}, particles, carried);
+  to_particles(grid, faces.velocity, faces.velocity, {.kind = VelocityTransfer::Flip, .flip = 1}, particles, carried);
   for (std::size_t i = 0; i < given.size(); ++i) ASSERT_LT((particles.v[i] - given[i]).norm(), 1e-12);
 }
 

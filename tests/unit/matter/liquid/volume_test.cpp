@@ -31,7 +31,7 @@ CellMasks<Dim> masks_of(const std::vector<bool>& cells) {
   constexpr std::size_t size = geometry::BrickSet<Dim>::cells;
   CellMasks<Dim> result(cells.size() / size);
   for (std::size_t b = 0; b < result.size(); ++b)
-    result[b] = BrickMask<Dim>::of([&](std::size_t local) { return cells[b * size + local]; });
+    result[b] = geometry::BrickMask<Dim>::of([&](std::size_t local) { return cells[b * size + local]; });
   return result;
 }
 
@@ -46,9 +46,9 @@ void expect_neighbours_as_in_the_set() {
       for (int b = 0; b < bricks.count(); ++b) {
         const int other = bricks.neighbours(
             b)[static_cast<std::size_t>(geometry::BrickSet<Dim>::around / 2 + direction * three)];
-        const auto beside = next_to<Dim>(
+        const auto beside = geometry::next_to<Dim>(
             masks[static_cast<std::size_t>(b)],
-            other < 0 ? BrickMask<Dim>() : masks[static_cast<std::size_t>(other)], axis, direction);
+            other < 0 ? geometry::BrickMask<Dim>() : masks[static_cast<std::size_t>(other)], axis, direction);
         for (std::size_t local = 0; local < geometry::BrickSet<Dim>::cells; ++local) {
           const auto place = static_cast<std::int64_t>(b) * geometry::BrickSet<Dim>::cells +
                              static_cast<std::int64_t>(local);

@@ -43,7 +43,7 @@ const std::vector<int> kinds = {0, 1};
 template <int Dim>
 void keeps_momentum(const TransferOptions& options, bool angular) {
   Particles<Dim> particles = random_points<Dim>(3000);
-  if (options.kind == Transfer::Flip) {
+  if (options.kind == VelocityTransfer::Flip) {
     for (auto& C : particles.affine) C.setZero();
   }
   const double dx = 0.07;
@@ -79,8 +79,8 @@ TEST(MpmTransfers, ApicKeepsLinearAndAngularMomentum) {
   keeps_momentum<2>({}, true);
 }
 TEST(MpmTransfers, FlipKeepsLinearMomentum) {
-  keeps_momentum<3>({.kind = Transfer::Flip, .flip = 0.95}, false);
-  keeps_momentum<2>({.kind = Transfer::Flip, .flip = 0.95}, false);
+  keeps_momentum<3>({.kind = VelocityTransfer::Flip, .flip = 0.95}, false);
+  keeps_momentum<2>({.kind = VelocityTransfer::Flip, .flip = 0.95}, false);
 }
 
 // A translation with a rotation and a strain rate comes back as it was: the patch test of APIC.

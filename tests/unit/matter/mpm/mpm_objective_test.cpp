@@ -28,7 +28,7 @@ std::vector<Material> two_materials() {
 // A strained cube of two materials above an obstacle, in motion.
 template <int Dim>
 struct Step {
-  explicit Step(Boundary kind, Isa isa = selected_isa()) : grid(0.1), objective(two_materials(), 0.6, isa) {
+  explicit Step(Boundary kind, Isa isa = selected_isa()) : grid(0.1), objective(two_materials(), 0.6, Embedding::Linear, isa) {
     const Vec3 low(0.0, 0.0, Dim == 3 ? 0.0 : -1.0), high(0.6, 0.55, Dim == 3 ? 0.45 : 1.0);
     std::uint64_t k = 1;
     for (const Vec<Dim>& x : sample<Dim>(*box(low, high), sample_distance<Dim>(0.1, 7), 1)) {

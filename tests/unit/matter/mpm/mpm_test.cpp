@@ -211,9 +211,17 @@ TEST(Mpm, ImplicitAndExplicitAgreeOnASwingingBlock) {
 TEST(Mpm, MethodsAgreeWithStiffAndSoftMatterTogether) {
   // Young's moduli 10⁴ apart, glued together.
   std::vector<std::vector<Vec3>> found;
-  for (const auto method : {optimize::Method::NewtonPcg, optimize::Method::LbfgsCg, optimize::Method::Hot, optimize::Method::NewtonMgpcg}) {
+  using optimize::Method;
+  struct Way {
+    Method method;
+    mpm::Embedding embedding = mpm::Embedding::Linear;
+  };
+  for (const auto& [method, embedding] :
+       {Way{Method::NewtonPcg}, Way{Method::LbfgsCg}, Way{Method::Hot}, Way{Method::NewtonMgpcg},
+        Way{Method::Hot, mpm::Embedding::Quadratic}, Way{Method::NewtonMgpcg, mpm::Embedding::Quadratic}}) {
     MpmBody body = block(1e5);
     body.description.method = method;
+    body.description.embedding = embedding;
     body.description.parts[0].velocity = Vec3(0, 0, 1);
     body.description.parts.push_back(part(box(Vec3(0.5, 0, 0), Vec3(0.8, 0.4, 0.3)), elastic(1e9)));
     step::Model model = model_of(body, Vec3(0, -9.81, 0));

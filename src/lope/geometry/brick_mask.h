@@ -12,11 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lope::matter::liquid {
+namespace lope::geometry {
 
 template <int Dim>
 struct BrickMask {
-  static constexpr std::size_t words = geometry::BrickSet<Dim>::cells / 64;
+  static constexpr std::size_t words = BrickSet<Dim>::cells / 64;
   std::array<std::uint64_t, words> word{};
 
   bool any() const {
@@ -82,4 +82,4 @@ BrickMask<Dim> next_to(const BrickMask<Dim>& here, const BrickMask<Dim>& beyond,
   return result;
 }
 
-}  // namespace lope::matter::liquid
+}  // namespace lope::geometry

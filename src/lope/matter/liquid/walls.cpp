@@ -1,6 +1,6 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/matter/liquid/cut_cells.h>
-#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/walls.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,45 +15,45 @@ constexpr double on_surface = 1e-9;
 
 }  // namespace
 
-Solids::Solids(std::vector<Solid> solids, Moment moment) : solids_(std::move(solids)), moment_(moment) {
-  for (const Solid& solid : solids_) {
-    placed_.push_back(geometry::moved(solid.at_rest, moment == Moment::End ? solid.after : solid.before));
+Walls::Walls(std::vector<Wall> walls, Moment moment) : walls_(std::move(walls)), moment_(moment) {
+  for (const Wall& wall : walls_) {
+    placed_.push_back(geometry::moved(wall.at_rest, moment == Moment::End ? wall.after : wall.before));
     Velocity& velocity = velocities_.emplace_back();
-    if (solid.moving()) {
-      const Mat3 turn = solid.after.rotation * solid.before.rotation.transpose();
-      const Vec3 shift = solid.after.translation - turn * solid.before.translation;
-      velocity.turn = (turn - turn.transpose()) / (2 * solid.duration);
-      velocity.shift = (shift + turn.transpose() * shift) / (2 * solid.duration);
+    if (wall.moving()) {
+      const Mat3 turn = wall.after.rotation * wall.before.rotation.transpose();
+      const Vec3 shift = wall.after.translation - turn * wall.before.translation;
+      velocity.turn = (turn - turn.transpose()) / (2 * wall.duration);
+      velocity.shift = (shift + turn.transpose() * shift) / (2 * wall.duration);
     }
-    any_displaced_ = any_displaced_ || solid.displaced;
-    any_moving_ = any_moving_ || solid.moving();
+    any_displaced_ = any_displaced_ || wall.displaced;
+    any_moving_ = any_moving_ || wall.moving();
   }
 }
 
-Solids Solids::standing() const {
-  std::vector<Solid> rest;
-  std::copy_if(solids_.begin(), solids_.end(), std::back_inserter(rest),
-               [](const Solid& s) { return !s.moving(); });
-  return Solids(std::move(rest), moment_);
+Walls Walls::standing() const {
+  std::vector<Wall> rest;
+  std::copy_if(walls_.begin(), walls_.end(), std::back_inserter(rest),
+               [](const Wall& s) { return !s.moving(); });
+  return Walls(std::move(rest), moment_);
 }
 
-int Solids::nearest_moving(const Vec3& x) const {
+int Walls::nearest_moving(const Vec3& x) const {
   Nearest best{std::numeric_limits<double>::infinity(), -1};
   for (std::size_t k = 0; k < placed_.size(); ++k) {
-    if (!solids_[k].moving()) continue;
+    if (!walls_[k].moving()) continue;
     const double value = placed_[k]->value(x);
     if (value < best.distance) best = {value, static_cast<int>(k)};
   }
-  return best.solid;
+  return best.wall;
 }
 
-std::vector<bool> Solids::displaced() const {
+std::vector<bool> Walls::displaced() const {
   std::vector<bool> result;
-  for (const Solid& solid : solids_) result.push_back(solid.displaced);
+  for (const Wall& wall : walls_) result.push_back(wall.displaced);
   return result;
 }
 
-Solids::Nearest Solids::nearest(const Vec3& x) const {
+Walls::Nearest Walls::nearest(const Vec3& x) const {
   Nearest best{std::numeric_limits<double>::infinity(), -1};
   for (std::size_t k = 0; k < placed_.size(); ++k) {
     const double value = placed_[k]->value(x);
@@ -62,25 +62,25 @@ Solids::Nearest Solids::nearest(const Vec3& x) const {
   return best;
 }
 
-bool Solids::displaced_within(const Vec3& x, double reach) const {
+bool Walls::displaced_within(const Vec3& x, double reach) const {
   for (std::size_t k = 0; k < placed_.size(); ++k) {
-    if (solids_[k].displaced && placed_[k]->value(x) <= reach) return true;
+    if (walls_[k].displaced && placed_[k]->value(x) <= reach) return true;
   }
   return false;
 }
 
-Vec3 Solids::velocity(const Vec3& x, int solid) const {
-  const Velocity& velocity = velocities_[index(solid)];
+Vec3 Walls::velocity(const Vec3& x, int wall) const {
+  const Velocity& velocity = velocities_[index(wall)];
   return velocity.turn * x + velocity.shift;
 }
 
-Vec3 Solids::push_out(const Vec3& x, double distance) const {
-  constexpr int most_rounds = 4;  // corners between several solids need more than one
+Vec3 Walls::push_out(const Vec3& x, double distance) const {
+  constexpr int most_rounds = 4;  // corners between several walls need more than one
   Vec3 y = x;
   for (int round = 0; round < most_rounds; ++round) {
     const Nearest near = nearest(y);
     if (near.distance >= distance) return y;
-    const geometry::LevelSetSample at = sample(y, near.solid);
+    const geometry::LevelSetSample at = sample(y, near.wall);
     const double slope = at.gradient.squaredNorm();
     if (!(slope > 1e-6)) return y;
     y += (distance - at.value) / slope * at.gradient;
@@ -106,17 +106,17 @@ double march(const Vec3& a, const Vec3& b, double distance, const Gap& gap) {
 
 }  // namespace
 
-double Solids::first_hit(const Vec3& a, const Vec3& b, double distance) const {
+double Walls::first_hit(const Vec3& a, const Vec3& b, double distance) const {
   return march(a, b, distance, [&](const Vec3& x) { return nearest(x).distance; });
 }
 
-Vec3 Solids::stopped(const Vec3& a, const Vec3& b, double distance) const {
+Vec3 Walls::stopped(const Vec3& a, const Vec3& b, double distance) const {
   double least = 1;
   Vec3 end = b;
   for (std::size_t k = 0; k < placed_.size(); ++k) {
-    const Solid& solid = solids_[k];
-    // Where a point that goes with the solid would come to.
-    const Vec3 start = solid.moving() ? solid.after.place(solid.before.unplace(a)) : a;
+    const Wall& wall = walls_[k];
+    // Where a point that goes with the wall would come to.
+    const Vec3 start = wall.moving() ? wall.after.place(wall.before.unplace(a)) : a;
     const double way = march(start, b, distance, [&](const Vec3& x) { return placed_[k]->value(x); });
     if (way >= least) continue;
     least = way;
@@ -131,30 +131,30 @@ namespace {
 template <int Dim>
 class BrickSampler {
  public:
-  BrickSampler(const Solids& solids, const Vec<Dim>& corner, double dx, BrickSolids<Dim>& out)
-      : solids_(solids), corner_(corner), dx_(dx), out_(out) {}
+  BrickSampler(const Walls& walls, const Vec<Dim>& corner, double dx, BrickWalls<Dim>& out)
+      : walls_(walls), corner_(corner), dx_(dx), out_(out) {}
 
   void run() {
     for (int k = 0; k < node_count; ++k) {
-      const double value = solids_.distance(in_space<Dim>(corner_ + dx_ * node(k).template cast<double>()));
+      const double value = walls_.distance(in_space<Dim>(corner_ + dx_ * node(k).template cast<double>()));
       nodes_[static_cast<std::size_t>(k)] = std::abs(value) < on_surface * dx_ ? 0 : value;
     }
-    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) cell(k);
-    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) {
+    for (int k = 0; k < static_cast<int>(BrickWalls<Dim>::cells); ++k) cell(k);
+    for (int k = 0; k < static_cast<int>(BrickWalls<Dim>::cells); ++k) {
       for (int a = 0; a < Dim; ++a) closed_face(k, a);
     }
   }
 
-  // `standing`: the open parts of the same brick without the solids that move.
-  void find_velocities(const BrickSolids<Dim>& standing) {
-    for (int k = 0; k < static_cast<int>(BrickSolids<Dim>::cells); ++k) {
+  // `standing`: the open parts of the same brick without the walls that move.
+  void find_velocities(const BrickWalls<Dim>& standing) {
+    for (int k = 0; k < static_cast<int>(BrickWalls<Dim>::cells); ++k) {
       const auto slot = static_cast<std::size_t>(k);
       for (int axis = 0; axis < Dim; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
         const double open = out_.open[a][slot], before = standing.free ? 1 : standing.open[a][slot];
         if (!(before > open)) continue;
         const Vec3 middle = in_space<Dim>(face_point(split(k, size), axis, Vec<Dim>::Constant(0.5)));
-        const Vec3 velocity = solids_.velocity(middle, solids_.nearest_moving(middle));
+        const Vec3 velocity = walls_.velocity(middle, walls_.nearest_moving(middle));
         out_.face_velocity[a][slot] = velocity[axis] * (before - open) / (1 - open);
       }
     }
@@ -217,12 +217,12 @@ class BrickSampler {
     constexpr double deepest = 1.5;  // cells
     if (out_.open[static_cast<std::size_t>(axis)][static_cast<std::size_t>(k)] > 0) return;
     const Vec3 x = in_space<Dim>(face_point(split(k, size), axis, Vec<Dim>::Constant(0.5)));
-    const Solids::Nearest near = solids_.nearest(x);
+    const Walls::Nearest near = walls_.nearest(x);
     if (near.distance < -deepest * dx_) return;
-    const Vec3 gradient = solids_.sample(x, near.solid).gradient;
+    const Vec3 gradient = walls_.sample(x, near.wall).gradient;
     const double length = gradient.norm();
     if (!(length > 1e-6)) return;
-    out_.closed.push_back({static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(axis), near.solid,
+    out_.closed.push_back({static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(axis), near.wall,
                            gradient.template head<Dim>() / length});
   }
 
@@ -232,7 +232,7 @@ class BrickSampler {
     return corner_ + dx_ * (at.template cast<double>() + within);
   }
 
-  // The part of a face that thin solids beside it close.
+  // The part of a face that thin walls beside it close.
   double blocked_part(const Index& at, int axis) const {
     constexpr int samples = 1 << (Dim - 1);
     int blocked = 0;
@@ -250,21 +250,21 @@ class BrickSampler {
   bool free_on_both_sides(const Index& at, int axis) const {
     const Vec3 middle = in_space<Dim>(face_point(at, axis, Vec<Dim>::Constant(0.5))),
                along = dx_ * Vec3::Unit(axis);
-    return solids_.distance(middle - along) > 0 && solids_.distance(middle + along) > 0;
+    return walls_.distance(middle - along) > 0 && walls_.distance(middle + along) > 0;
   }
 
   bool thin_beside(const Vec3& x, int axis) const {
-    const double here = solids_.distance(x);
+    const double here = walls_.distance(x);
     if (here >= corner_reach<Dim>(dx_)) return false;
     const Vec3 along = dx_ * Vec3::Unit(axis);
     for (const double side : {-1.0, 1.0}) {
       const Vec3 far = x + side * along;
-      const double there = solids_.distance(far);
-      // The distances to a solid between both ends cannot add up to more than the way.
+      const double there = walls_.distance(far);
+      // The distances to a wall between both ends cannot add up to more than the way.
       if (there <= touching * dx_ || here + there > (1 + 1e-9) * dx_) continue;
-      const double near_end = solids_.first_hit(x, far, touching * dx_);
+      const double near_end = walls_.first_hit(x, far, touching * dx_);
       if (near_end >= 1) continue;
-      const double far_end = 1 - solids_.first_hit(far, x, touching * dx_);
+      const double far_end = 1 - walls_.first_hit(far, x, touching * dx_);
       // A plate midway between two faces closes the upper one.
       const double middle = 0.5 * (near_end + far_end);
       if (middle < 0.5 || (middle == 0.5 && side < 0)) return true;
@@ -272,10 +272,10 @@ class BrickSampler {
     return false;
   }
 
-  const Solids& solids_;
+  const Walls& walls_;
   Vec<Dim> corner_;
   double dx_;
-  BrickSolids<Dim>& out_;
+  BrickWalls<Dim>& out_;
   std::array<double, node_count> nodes_{};
 };
 
@@ -287,13 +287,13 @@ double brick_reach(double dx) {
 }
 
 template <int Dim>
-std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const Vec<Dim>& corner,
+std::shared_ptr<const BrickWalls<Dim>> sample_brick(const Walls& walls, const Vec<Dim>& corner,
                                                      double dx) {
-  static const auto free = std::make_shared<const BrickSolids<Dim>>();
+  static const auto free = std::make_shared<const BrickWalls<Dim>>();
   const double half = 0.5 * geometry::BrickSet<Dim>::side * dx, reach = brick_reach<Dim>(dx);
-  const double at_centre = solids.distance(in_space<Dim>(corner + Vec<Dim>::Constant(half)));
+  const double at_centre = walls.distance(in_space<Dim>(corner + Vec<Dim>::Constant(half)));
   if (at_centre > reach) return free;
-  auto result = std::make_shared<BrickSolids<Dim>>();
+  auto result = std::make_shared<BrickWalls<Dim>>();
   result->free = false;
   for (auto& values : result->face_velocity) values.fill(0);
   if (at_centre < -reach) {
@@ -302,15 +302,15 @@ std::shared_ptr<const BrickSolids<Dim>> sample_brick(const Solids& solids, const
     result->distance.fill(-reach);
     return result;
   }
-  BrickSampler<Dim> sampler(solids, corner, dx, *result);
+  BrickSampler<Dim> sampler(walls, corner, dx, *result);
   sampler.run();
-  if (solids.any_moving()) sampler.find_velocities(*sample_brick<Dim>(solids.standing(), corner, dx));
+  if (walls.any_moving()) sampler.find_velocities(*sample_brick<Dim>(walls.standing(), corner, dx));
   return result;
 }
 
 template double brick_reach<2>(double);
 template double brick_reach<3>(double);
-template std::shared_ptr<const BrickSolids<2>> sample_brick<2>(const Solids&, const Vec<2>&, double);
-template std::shared_ptr<const BrickSolids<3>> sample_brick<3>(const Solids&, const Vec<3>&, double);
+template std::shared_ptr<const BrickWalls<2>> sample_brick<2>(const Walls&, const Vec<2>&, double);
+template std::shared_ptr<const BrickWalls<3>> sample_brick<3>(const Walls&, const Vec<3>&, double);
 
 }  // namespace lope::matter::liquid

@@ -1,6 +1,6 @@
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/level_set/combined.h>
-#include <lope/matter/liquid/solids.h>
+#include <lope/matter/liquid/walls.h>
 
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Solids at_rest(const geometry::LevelSetPtr& shape) { return Solids({Solid{shape, {}, {}, 0.01, false}}); }
+Walls at_rest(const geometry::LevelSetPtr& shape) { return Walls({Wall{shape, {}, {}, 0.01, false}}); }
 
 geometry::LevelSetPtr plate(double middle, double thickness, int axis) {
   geometry::Box box;
@@ -27,11 +27,11 @@ geometry::LevelSetPtr plate(double middle, double thickness, int axis) {
 // Number of layers of faces along the axis that are fully closed, in a brick of unit cells; −1 if a layer is
 // partly open.
 template <int Dim>
-int closed_layers(const BrickSolids<Dim>& brick, int axis) {
+int closed_layers(const BrickWalls<Dim>& brick, int axis) {
   int layers = 0;
   for (int k = 0; k < 8; ++k) {
     int closed = 0, count = 0;
-    for (std::size_t c = 0; c < BrickSolids<Dim>::cells; ++c) {
+    for (std::size_t c = 0; c < BrickWalls<Dim>::cells; ++c) {
       int at = static_cast<int>(c);
       for (int a = 0; a < axis; ++a) at /= 8;
       if (at % 8 != k) continue;
@@ -44,23 +44,23 @@ int closed_layers(const BrickSolids<Dim>& brick, int axis) {
   return layers;
 }
 
-RC_GTEST_PROP(ThinSolids, CloseOneLayerWhereverTheyAre, ()) {
+RC_GTEST_PROP(ThinWalls, CloseOneLayerWhereverTheyAre, ()) {
   const double middle = 2 + 4 * *rc::gen::inRange(0, 100001) / 1e5;
   const double thickness = 0.002 + 0.9 * *rc::gen::inRange(0, 100001) / 1e5;
   const int axis = *rc::gen::inRange(0, 3);
   const auto sampled = sample_brick<3>(at_rest(plate(middle, thickness, axis)), Vec3::Zero(), 1);
-  const auto& solid = *sampled;
-  RC_ASSERT(closed_layers<3>(solid, axis) == 1);
-  RC_ASSERT(solid.thin);
+  const auto& wall = *sampled;
+  RC_ASSERT(closed_layers<3>(wall, axis) == 1);
+  RC_ASSERT(wall.thin);
   if (axis < 2)
     RC_ASSERT(closed_layers<2>(*sample_brick<2>(at_rest(plate(middle, thickness, axis)), Vec2::Zero(), 1),
                                axis) == 1);
 }
 
-TEST(Solids, WallsOnTheGridCloseTheirFacesAndNoOthers) {
+TEST(Walls, WallsOnTheGridCloseTheirFacesAndNoOthers) {
   geometry::Box box{Vec3(4, 4, 0), Vec3(8, 8, infinity)};
-  const Solids solids = at_rest(geometry::complement_of(*geometry::level_set(box)));
-  const auto sampled = sample_brick<2>(solids, Vec2::Zero(), 1);
+  const Walls walls = at_rest(geometry::complement_of(*geometry::level_set(box)));
+  const auto sampled = sample_brick<2>(walls, Vec2::Zero(), 1);
   const auto& brick = *sampled;
   ASSERT_FALSE(brick.free);
   for (std::size_t c = 0; c < 64; ++c) {
@@ -68,19 +68,19 @@ TEST(Solids, WallsOnTheGridCloseTheirFacesAndNoOthers) {
     EXPECT_EQ(brick.open[1][c], c / 8 == 0 ? 0 : 1);
     EXPECT_EQ(brick.volume[c], 1);
   }
-  const auto outside = sample_brick<2>(solids, Vec2(8, 0), 1);
+  const auto outside = sample_brick<2>(walls, Vec2(8, 0), 1);
   for (std::size_t c = 0; c < 64; ++c) EXPECT_EQ(outside->volume[c], 0);
 }
 
-TEST(Solids, FarBricksAreFree) {
-  const Solids solids = at_rest(*geometry::level_set(geometry::Sphere{Vec3(100, 0, 0), 3}));
-  EXPECT_TRUE(sample_brick<3>(solids, Vec3::Zero(), 1)->free);
-  EXPECT_TRUE(sample_brick<3>(Solids(), Vec3::Zero(), 1)->free);
+TEST(Walls, FarBricksAreFree) {
+  const Walls walls = at_rest(*geometry::level_set(geometry::Sphere{Vec3(100, 0, 0), 3}));
+  EXPECT_TRUE(sample_brick<3>(walls, Vec3::Zero(), 1)->free);
+  EXPECT_TRUE(sample_brick<3>(Walls(), Vec3::Zero(), 1)->free);
 }
 
-TEST(Solids, OpenVolumeOfABallIsThatOfTheRest) {
-  const Solids solids = at_rest(*geometry::level_set(geometry::Sphere{Vec3(4, 4, 4), 3}));
-  const auto sampled = sample_brick<3>(solids, Vec3::Zero(), 1);
+TEST(Walls, OpenVolumeOfABallIsThatOfTheRest) {
+  const Walls walls = at_rest(*geometry::level_set(geometry::Sphere{Vec3(4, 4, 4), 3}));
+  const auto sampled = sample_brick<3>(walls, Vec3::Zero(), 1);
   const auto& brick = *sampled;
   double open = 0;
   for (const double volume : brick.volume) open += volume;
@@ -88,10 +88,10 @@ TEST(Solids, OpenVolumeOfABallIsThatOfTheRest) {
   EXPECT_NEAR(open, 512 - 4.0 / 3 * 3.14159265 * 27, 7.0);
 }
 
-TEST(Solids, MovingSolidsHandOnTheirVelocity) {
-  Solid solid{plate(4, 2, 0), {}, {}, 0.5, true};
-  solid.after.translation = Vec3(0.5, 0, 0);
-  const auto sampled = sample_brick<2>(Solids({solid}), Vec2::Zero(), 1);
+TEST(Walls, MovingWallsHandOnTheirVelocity) {
+  Wall wall{plate(4, 2, 0), {}, {}, 0.5, true};
+  wall.after.translation = Vec3(0.5, 0, 0);
+  const auto sampled = sample_brick<2>(Walls({wall}), Vec2::Zero(), 1);
   const auto& brick = *sampled;
   int moving = 0;
   for (std::size_t c = 0; c < 64; ++c) {
@@ -106,32 +106,32 @@ TEST(Solids, MovingSolidsHandOnTheirVelocity) {
 // of the rest moves.
 // A turn by 20° about a point: that point rests, the divergence is zero, and points move at the angular speed, but for
 // terms of the order of the angle's square.
-TEST(Solids, TurningSolidsMoveLikeRigidBodies) {
+TEST(Walls, TurningWallsMoveLikeRigidBodies) {
   constexpr double angle = 0.35, duration = 0.1;
   const Vec3 pivot(0.3, -0.2, 0.7), axis = Vec3(1, 2, -1).normalized();
-  Solid solid{plate(4, 2, 0), {}, {}, 0, true};
-  solid.before.rotation = Eigen::AngleAxisd(0.8, Vec3::UnitX()).toRotationMatrix();
-  solid.before.translation = Vec3(1, 2, 3);
+  Wall wall{plate(4, 2, 0), {}, {}, 0, true};
+  wall.before.rotation = Eigen::AngleAxisd(0.8, Vec3::UnitX()).toRotationMatrix();
+  wall.before.translation = Vec3(1, 2, 3);
   const Mat3 turn = Eigen::AngleAxisd(angle, axis).toRotationMatrix();
-  solid.after.rotation = turn * solid.before.rotation;
-  solid.after.translation = pivot + turn * (solid.before.translation - pivot);
-  solid.duration = duration;
-  const Solids solids({solid});
-  EXPECT_LT(solids.velocity(pivot, 0).norm(), 1e-12);
+  wall.after.rotation = turn * wall.before.rotation;
+  wall.after.translation = pivot + turn * (wall.before.translation - pivot);
+  wall.duration = duration;
+  const Walls walls({wall});
+  EXPECT_LT(walls.velocity(pivot, 0).norm(), 1e-12);
   const Vec3 at(0.9, 0.1, 0.4);
   double divergence = 0;
   for (int a = 0; a < 3; ++a)
-    divergence += (solids.velocity(at + Vec3::Unit(a), 0) - solids.velocity(at, 0))[a];
+    divergence += (walls.velocity(at + Vec3::Unit(a), 0) - walls.velocity(at, 0))[a];
   EXPECT_LT(std::abs(divergence), 1e-12);
   const Vec3 expected = std::sin(angle) / duration * axis.cross(at - pivot);
-  EXPECT_LT((solids.velocity(at, 0) - expected).norm(), 1e-12);
+  EXPECT_LT((walls.velocity(at, 0) - expected).norm(), 1e-12);
 }
 
-TEST(Solids, WhatAWallClosesAlreadyDoesNotMove) {
-  const Solid wall{plate(4.9 + 5, 10, 0), {}, {}, 0.5, false};
-  Solid vane{plate(2, 2, 1), {}, {}, 0.5, true};
+TEST(Walls, WhatAWallClosesAlreadyDoesNotMove) {
+  const Wall wall{plate(4.9 + 5, 10, 0), {}, {}, 0.5, false};
+  Wall vane{plate(2, 2, 1), {}, {}, 0.5, true};
   vane.after.translation = Vec3(0, 0.5, 0);
-  const auto brick = sample_brick<2>(Solids({wall, vane}), Vec2::Zero(), 1);
+  const auto brick = sample_brick<2>(Walls({wall, vane}), Vec2::Zero(), 1);
   const auto face = [](int x, int y) { return static_cast<std::size_t>(x + 8 * y); };
   EXPECT_NEAR(brick->open[1][face(4, 2)], 0, 1e-12);            // both
   EXPECT_NEAR(brick->face_velocity[1][face(4, 2)], 0.9, 1e-9);  // of the wall's open 0.9
@@ -141,12 +141,12 @@ TEST(Solids, WhatAWallClosesAlreadyDoesNotMove) {
 }
 
 // A plate overtakes what is slower and lets go what is faster; what comes towards it does not get through.
-TEST(Solids, MovingPlatesStopWhatMeetsThem) {
-  Solid solid{plate(4, 0.02, 0), {}, {}, 0.5, true};
-  solid.after.translation = Vec3(0.5, 0, 0);
-  const Solids solids({solid});
+TEST(Walls, MovingPlatesStopWhatMeetsThem) {
+  Wall wall{plate(4, 0.02, 0), {}, {}, 0.5, true};
+  wall.after.translation = Vec3(0.5, 0, 0);
+  const Walls walls({wall});
   const auto end = [&](double from, double to) {
-    return solids.stopped(Vec3(from, 1, 1), Vec3(to, 1, 1), 0.05).x();
+    return walls.stopped(Vec3(from, 1, 1), Vec3(to, 1, 1), 0.05).x();
   };
   EXPECT_NEAR(end(4.05, 4.2), 4.51, 0.06);
   EXPECT_EQ(end(4.05, 5.5), 5.5);
@@ -155,12 +155,12 @@ TEST(Solids, MovingPlatesStopWhatMeetsThem) {
   EXPECT_NEAR(end(3.9, 5), 4.49, 0.06);
 }
 
-TEST(Solids, PushOutAndFirstHit) {
-  const Solids solids = at_rest(plate(4, 0.02, 0));
-  EXPECT_GE(solids.distance(solids.push_out(Vec3(4.005, 1, 1), 0.1)), 0.1 - 1e-9);
-  const double hit = solids.first_hit(Vec3(3, 0, 0), Vec3(5, 0, 0), 0.05);
+TEST(Walls, PushOutAndFirstHit) {
+  const Walls walls = at_rest(plate(4, 0.02, 0));
+  EXPECT_GE(walls.distance(walls.push_out(Vec3(4.005, 1, 1), 0.1)), 0.1 - 1e-9);
+  const double hit = walls.first_hit(Vec3(3, 0, 0), Vec3(5, 0, 0), 0.05);
   EXPECT_NEAR(3 + 2 * hit, 3.99, 0.06);
-  EXPECT_EQ(solids.first_hit(Vec3(3, 0, 0), Vec3(3, 5, 0), 0.05), 1);
+  EXPECT_EQ(walls.first_hit(Vec3(3, 0, 0), Vec3(3, 5, 0), 0.05), 1);
 }
 
 }  // namespace

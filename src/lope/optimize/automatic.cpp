@@ -29,11 +29,10 @@ constexpr double factor_time = 0.3e-9;
 constexpr double byte_rate = 13e9;
 
 // Per scalar of the matrix, expressed in bytes: evaluations and Hessians of an iteration, making dot's preconditioner,
-// applying it with a product, a product alone.
+// applying it with a product.
 constexpr double iteration_bytes = 230;
 constexpr double two_level_bytes = 250;
-constexpr double two_level_solve_bytes = 7;
-constexpr double product_bytes = 5;
+constexpr double two_level_solve_bytes = 13;
 
 }  // namespace
 
@@ -58,7 +57,7 @@ OperationCosts operation_costs(const linalg::BlockMatrix& matrix) {
   const linalg::CholeskySize factor = linalg::cholesky_size(matrix.pattern(), matrix.block_size());
   OperationCosts costs;
   costs.factor = factor.entries > most_entries ? std::numeric_limits<double>::infinity() : factor_time * factor.time;
-  costs.factor_solve = (2 * sizeof(float) * factor.entries + product_bytes * scalars) / byte_rate;
+  costs.factor_solve = (2 * sizeof(float) * factor.entries + sizeof(double) * scalars) / byte_rate;
   costs.iteration = iteration_bytes * scalars / byte_rate;
   costs.two_level = two_level_bytes * scalars / byte_rate;
   costs.two_level_solve = two_level_solve_bytes * scalars / byte_rate;

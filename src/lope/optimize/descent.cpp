@@ -85,7 +85,8 @@ bool DescentRun::direction_is_small() {
 double DescentRun::strain(linalg::ConstVector e) {
   linalg::combine(-1, e, 0, work_.trial);
   const ErrorBudget budget = objective_.budget(work_.trial, options_.stopping.tolerance);
-  return budget.error / budget.allowed;
+  const double strain = budget.error / budget.allowed;
+  return objective_.has_kinks() ? std::max(1.0, strain) : strain;  // where it leads is looked at again
 }
 
 double DescentRun::forcing() const { return std::min(0.5, std::sqrt(gradient_norm_ / first_gradient_norm_)); }

@@ -80,7 +80,7 @@ void vector_combine(benchmark::State& state) {
 
 void vector_dot(benchmark::State& state) {
   Problem problem(static_cast<int>(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(dot(problem.x, problem.y));
+  for (auto _ : state) benchmark::DoNotOptimize(local_space().dot(problem.x, problem.y));
   count(state, 16 * static_cast<double>(problem.x.size()));
 }
 
@@ -94,7 +94,7 @@ void iterations(benchmark::State& state) {
   ConjugateGradient cg;
   const auto multiply = [&](ConstVector p, Vector ap) { rounded.multiply(p, ap); };
   for (auto _ : state)
-    cg.solve(multiply, incomplete, problem.x, problem.y, {.relative_tolerance = 0, .max_iterations = 10});
+    cg.solve(local_space(), multiply, incomplete, problem.x, problem.y, {.relative_tolerance = 0, .max_iterations = 10});
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <support/vectors.h>
 #include <unit/linalg/random_matrix.h>
 
 namespace lope::linalg {

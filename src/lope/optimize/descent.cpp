@@ -175,7 +175,8 @@ bool DescentRun::take_last_step() {
 // errors, so what it says here is also held against what it said before.
 bool DescentRun::last_step_is_confirmed() {
   const double part = preconditioned_norm() / norm_before_last_step_;
-  const ErrorBudget left = objective_.budget(work_.direction, options_.stopping.tolerance);
+  linalg::combine(-1, work_.direction, 0, work_.trial);
+  const ErrorBudget left = objective_.budget(work_.trial, options_.stopping.tolerance);
   return left.holds() && (part <= expected_part || part * measure_ <= negligible_part * tolerance_);
 }
 

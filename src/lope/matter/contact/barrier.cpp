@@ -3,6 +3,7 @@
 #include <lope/matter/contact/path_bound.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -313,48 +314,20 @@ const std::vector<geometry::PairHessian>& BarrierContact::locals(optimize::Hessi
   return locals_;
 }
 
-void BarrierContact::add_block(linalg::BlockAssembler& hessian, int row, int column, const geometry::PairHessian& local,
-                               int i, int j, bool coupling_only) {
-  const int d = surface_.dimension;
-  const std::int64_t slot = coupling_only ? -1 : hessian.pattern().slot(row, column);
-  if (slot >= 0) {
-    double* target = hessian.blocks() + slot * d * d;
-    for (int a = 0; a < d; ++a) {
-      for (int b = 0; b < d; ++b) target[a * d + b] += local(3 * i + a, 3 * j + b);
-    }
-  } else if (row < column) {
-    linalg::Coupling& coupling = couplings_.emplace_back(linalg::Coupling{row, column, {}});
-    for (int a = 0; a < d; ++a) {
-      for (int b = 0; b < d; ++b) coupling.block[static_cast<std::size_t>(a * d + b)] = local(3 * i + a, 3 * j + b);
-    }
-  }
-}
-
-// As in self contact: between the primitives all blocks are in the pattern, or all are couplings, so that what a factor sees of a
-// pair is a principal part of it.
 void BarrierContact::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) {
   const std::vector<geometry::PairHessian>& local = locals(kind);
-  couplings_.clear();
+  blocks_.begin(hessian);
   for (std::size_t p = 0; p < local.size(); ++p) {
     const CandidatePair& pair = candidates_[static_cast<std::size_t>(pair_candidate_[p])];
-    const int nodes = pair.kind == geometry::PairKind::PointEdge ? 3 : 4;
-    const int second = pair.kind == geometry::PairKind::EdgeEdge ? 2 : 1;
-    const auto node = [&](int i) { return pair.node[static_cast<std::size_t>(i)]; };
-    const auto solved_for = [&](int i) { return node(i) < surface_.body_nodes; };
-    bool apart = false;
-    for (int i = 0; i < second; ++i) {
-      for (int j = second; j < nodes; ++j)
-        apart = apart || (solved_for(i) && solved_for(j) && hessian.pattern().slot(node(i), node(j)) < 0);
-    }
-    for (int i = 0; i < nodes; ++i) {
-      for (int j = 0; j < nodes; ++j) {
-        if (!solved_for(i) || !solved_for(j)) continue;
-        const bool across = (i < second) != (j < second);
-        add_block(hessian, node(i), node(j), local[p], i, j, apart && across);
-      }
-    }
+    std::array<int, 4> nodes = pair.node;
+    for (int& node : nodes) node = node < surface_.body_nodes ? node : -1;
+    const std::size_t count = pair.kind == geometry::PairKind::PointEdge ? 3 : 4;
+    const std::size_t second = pair.kind == geometry::PairKind::EdgeEdge ? 2 : 1;
+    blocks_.add(std::span(nodes).first(count), second, [&](std::size_t i, std::size_t j) {
+      return local[p].block<3, 3>(3 * static_cast<Eigen::Index>(i), 3 * static_cast<Eigen::Index>(j));
+    });
   }
-  hessian.add_couplings(couplings_);
+  blocks_.finish();
 }
 
 void BarrierContact::add_hessian_times(optimize::HessianKind kind, std::span<const double> direction, std::span<double> y) {

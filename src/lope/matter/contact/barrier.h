@@ -21,6 +21,7 @@
 #pragma once
 
 #include <lope/matter/contact/contact_term.h>
+#include <lope/matter/contact/pair_blocks.h>
 #include <lope/matter/contact/pair_candidates.h>
 
 #include <memory>
@@ -88,7 +89,6 @@ class BarrierContact final : public ContactTerm {
   void detect();
   std::vector<Vec3> with_obstacles(std::span<const double> x, std::span<const Vec3> obstacles) const;
   const std::vector<geometry::PairHessian>& locals(optimize::HessianKind kind);
-  void add_block(linalg::BlockAssembler& hessian, int row, int column, const geometry::PairHessian& local, int i, int j, bool coupling_only);
 
   ContactSurface surface_;
   std::vector<double> pressure_;  // of the owners, but for the stiffening
@@ -113,7 +113,7 @@ class BarrierContact final : public ContactTerm {
   bool has_locals_ = false;
   optimize::HessianKind locals_kind_ = optimize::HessianKind::Raw;
   std::vector<geometry::PairHessian> locals_;
-  std::vector<linalg::Coupling> couplings_;  // scratch
+  PairBlocks blocks_;
 };
 
 // κ per body so that at half of its reach the barrier pushes each surface node with `part` of its scale ξℓ (newtons, one per node of the

@@ -80,37 +80,15 @@ Mat3 FrictionPotential::second_derivative(optimize::HessianKind kind, const Fric
   return contact.limit * result;
 }
 
-// As in self contact: between node 0 and the others all blocks are in the pattern, or all are couplings.
 void FrictionPotential::add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) {
-  const int d = dimension_;
-  couplings_.clear();
+  blocks_.begin(hessian);
   for (const FrictionContact& contact : contacts_) {
     const Mat3 local = second_derivative(kind, contact);
-    bool apart = false;
-    for (std::size_t k = 1; k < 4; ++k)
-      apart = apart || (contact.weight[k] != 0 && hessian.pattern().slot(contact.node[0], contact.node[k]) < 0);
-    for (std::size_t i = 0; i < 4; ++i) {
-      for (std::size_t j = 0; j < 4; ++j) {
-        const double weight = contact.weight[i] * contact.weight[j];
-        if (weight == 0) continue;
-        const int row = contact.node[i], column = contact.node[j];
-        const bool across = apart && (i == 0) != (j == 0);
-        const std::int64_t slot = across ? -1 : hessian.pattern().slot(row, column);
-        if (slot >= 0) {
-          double* block = hessian.blocks() + slot * d * d;
-          for (int a = 0; a < d; ++a) {
-            for (int b = 0; b < d; ++b) block[a * d + b] += weight * local(a, b);
-          }
-        } else if (row < column) {
-          linalg::Coupling& coupling = couplings_.emplace_back(linalg::Coupling{row, column, {}});
-          for (int a = 0; a < d; ++a) {
-            for (int b = 0; b < d; ++b) coupling.block[static_cast<std::size_t>(a * d + b)] = weight * local(a, b);
-          }
-        }
-      }
-    }
+    std::array<int, 4> nodes;
+    for (std::size_t k = 0; k < 4; ++k) nodes[k] = contact.weight[k] != 0 ? contact.node[k] : -1;
+    blocks_.add(nodes, 1, [&](std::size_t i, std::size_t j) -> Mat3 { return contact.weight[i] * contact.weight[j] * local; });
   }
-  hessian.add_couplings(couplings_);
+  blocks_.finish();
 }
 
 void FrictionPotential::add_hessian_times(optimize::HessianKind kind, std::span<const double> p,

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <lope/matter/contact/contact_term.h>
+#include <lope/matter/contact/pair_blocks.h>
 #include <lope/math/types.h>
 
 #include <array>
@@ -64,7 +65,7 @@ class FrictionPotential final : public ContactTerm {
   int dimension_;
   std::vector<FrictionContact> contacts_;
   std::vector<double> point_;
-  std::vector<linalg::Coupling> couplings_;  // scratch
+  PairBlocks blocks_;
 };
 
 }  // namespace lope::matter

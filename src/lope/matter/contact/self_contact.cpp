@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/matter/contact/pair_blocks.h>
 #include <lope/matter/contact/pair_energy.h>
 #include <lope/matter/contact/self_contact.h>
 #include <lope/matter/contact/self_contact_search.h>
@@ -86,24 +87,14 @@ class SelfContactIn final : public SelfContact {
   void add_hessian(optimize::HessianKind kind, linalg::BlockAssembler& hessian) override {
     assert(hessian.block_size() == d);
     const std::vector<LocalHessian<d>>& local = locals(kind);
-    couplings_.clear();
+    blocks_.begin(hessian);
     for (std::size_t p = 0; p < local.size(); ++p) {
       const SelfContactPair& pair = pairs_[p];
-      // Between the vertex and the primitive all blocks are in the pattern, or all are couplings: what a
-      // factor sees of a positive semi-definite pair is then a principal part of it, and positive
-      // semi-definite, too.
-      bool apart = false;
-      for (int j = 1; j <= pair.count; ++j)
-        apart = apart || hessian.pattern().slot(pair.node[0], pair.node[j]) < 0;
-      for (int i = 0; i <= pair.count; ++i) {
-        for (int j = 0; j <= pair.count; ++j) {
-          const bool across = (i == 0) != (j == 0);
-          add_block(hessian, pair.node[i], pair.node[j], local[p].template block<d, d>(d * i, d * j),
-                    apart && across);
-        }
-      }
+      blocks_.add(std::span(pair.node).first(static_cast<std::size_t>(pair.count) + 1), 1, [&](std::size_t i, std::size_t j) {
+        return local[p].template block<d, d>(d * static_cast<Eigen::Index>(i), d * static_cast<Eigen::Index>(j));
+      });
     }
-    hessian.add_couplings(couplings_);
+    blocks_.finish();
   }
 
   void add_hessian_times(optimize::HessianKind kind, std::span<const double> direction,
@@ -197,24 +188,6 @@ class SelfContactIn final : public SelfContact {
     return locals_;
   }
 
-  template <class Block>
-  void add_block(linalg::BlockAssembler& hessian, int row, int column, const Block& block, bool coupling_only) {
-    const std::int64_t slot = coupling_only ? -1 : hessian.pattern().slot(row, column);
-    if (slot >= 0) {
-      double* target = hessian.blocks() + slot * d * d;
-      for (int i = 0; i < d; ++i) {
-        for (int j = 0; j < d; ++j) target[i * d + j] += block(i, j);
-      }
-    } else if (row < column) {
-      linalg::Coupling coupling{row, column, {}};
-      std::size_t k = 0;
-      for (int i = 0; i < d; ++i) {
-        for (int j = 0; j < d; ++j) coupling.block[k++] = block(i, j);
-      }
-      couplings_.push_back(coupling);
-    }
-  }
-
   double epsilon_;
   SelfContactSearch<d> search_;
   std::vector<double> x_;
@@ -225,7 +198,7 @@ class SelfContactIn final : public SelfContact {
   bool has_locals_ = false;
   optimize::HessianKind locals_kind_ = optimize::HessianKind::Raw;
   std::vector<LocalHessian<d>> locals_;
-  std::vector<linalg::Coupling> couplings_;  // scratch
+  PairBlocks blocks_;
 };
 
 }  // namespace

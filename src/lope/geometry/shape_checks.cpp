@@ -25,8 +25,16 @@ std::optional<Error> check_placement(const char* name, const Vec3& center, const
   return std::nullopt;
 }
 
+// The shortest turn of z to the axis. By hand: Eigen's falls back to a decomposition that takes ten seconds to compile.
 Mat3 frame_of(const Vec3& axis) {
-  return Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), axis.normalized()).toRotationMatrix();
+  const Vec3 z = Vec3::UnitZ(), to = axis.normalized();
+  const double cosine = to.dot(z);
+  if (cosine < -1 + 1e-12) return Eigen::DiagonalMatrix<double, 3>(1, -1, -1);  // half a turn about x
+  const double s = std::sqrt((1 + cosine) * 2);
+  Eigen::Quaterniond turn;
+  turn.vec() = z.cross(to) * (1 / s);
+  turn.w() = 0.5 * s;
+  return turn.toRotationMatrix();
 }
 
 }  // namespace lope::geometry

@@ -1,12 +1,10 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/coloured_rows.h>
+#include <lope/math/decompositions.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 namespace lope::linalg {
 namespace {
@@ -75,22 +73,18 @@ using Block = Eigen::Matrix<double, b, b, Eigen::RowMajor>;
 
 // The inverse of a definite block, of its range if a semi-definite one will do.
 template <int b>
-bool invert(const Block<b>& a, bool semidefinite, Block<b>& inverse) {
+bool invert(const Mat<b>& a, bool semidefinite, Mat<b>& inverse) {
   const double trace = a.trace();
   if (!std::isfinite(a.sum())) return false;
-  const Eigen::LLT<Block<b>> cholesky(a);
-  if (cholesky.info() == Eigen::Success &&
-      cholesky.matrixLLT().diagonal().minCoeff() > std::sqrt(smallest_part * trace)) {
-    inverse = cholesky.solve(Block<b>::Identity());
-    return true;
-  }
+  double smallest_pivot = 0;
+  if (math::invert_definite<b>(a, inverse, smallest_pivot) && smallest_pivot > std::sqrt(smallest_part * trace)) return true;
   inverse.setZero();
   if (!(trace > 0)) return semidefinite;
-  const Eigen::SelfAdjointEigenSolver<Block<b>> eigen(a);
+  const math::SymmetricEigen<b> eigen = math::symmetric_eigen<b>(a);
   for (int k = 0; k < b; ++k) {
-    const double value = eigen.eigenvalues()[k];
+    const double value = eigen.values[k];
     if (value > smallest_part * trace) {
-      inverse += eigen.eigenvectors().col(k) * eigen.eigenvectors().col(k).transpose() / value;
+      inverse += eigen.vectors.col(k) * eigen.vectors.col(k).transpose() / value;
     } else if (!semidefinite && !(value > 0)) {
       return false;
     }
@@ -206,9 +200,9 @@ bool ColouredRows<T, b>::take_numbers(const BlockMatrix& matrix, bool semidefini
     for (const Coupling& c : matrix.couplings(row)) take(c.column, c.block.data());
     const double* diagonal = matrix.block(pattern.diagonal(row));
     copy_block(diagonal, diagonal_.data() + static_cast<std::ptrdiff_t>(row) * b * b);
-    Block<b> inverse;
+    Mat<b> inverse;
     if (!invert<b>(Eigen::Map<const Block<b>>(diagonal), semidefinite, inverse)) definite = false;
-    copy_block(inverse.data(), inverse_.data() + static_cast<std::ptrdiff_t>(row) * b * b);
+    copy_block(Block<b>(inverse).data(), inverse_.data() + static_cast<std::ptrdiff_t>(row) * b * b);
   });
   return definite;
 }

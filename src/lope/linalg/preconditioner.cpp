@@ -1,9 +1,8 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/preconditioner.h>
+#include <lope/math/decompositions.h>
 
 #include <algorithm>
-
-#include <Eigen/Eigenvalues>
 
 namespace lope::linalg {
 namespace {
@@ -15,18 +14,18 @@ using Block = Eigen::Matrix<double, b, b, Eigen::RowMajor>;
 
 template <int b>
 void invert_definite(const double* block, double* inverse) {
-  const Block<b> a = Eigen::Map<const Block<b>>(block);
-  const Eigen::LLT<Block<b>> cholesky(a);
-  if (cholesky.info() == Eigen::Success) {
-    Eigen::Map<Block<b>>{inverse} = cholesky.solve(Block<b>::Identity());
+  const Mat<b> a = Eigen::Map<const Block<b>>(block);
+  Mat<b> inverted;
+  double smallest_pivot = 0;
+  if (math::invert_definite<b>(a, inverted, smallest_pivot)) {
+    Eigen::Map<Block<b>>{inverse} = inverted;
     return;
   }
-  const Eigen::SelfAdjointEigenSolver<Block<b>> eigen(a);
-  Eigen::Matrix<double, b, 1> values = eigen.eigenvalues().cwiseAbs();
+  const math::SymmetricEigen<b> eigen = math::symmetric_eigen<b>(a);
+  Vec<b> values = eigen.values.cwiseAbs();
   const double floor = std::max(1e-10 * values.maxCoeff(), 1e-300);
   values = values.cwiseMax(floor).cwiseInverse();
-  Eigen::Map<Block<b>>{inverse} =
-      eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+  Eigen::Map<Block<b>>{inverse} = eigen.vectors * values.asDiagonal() * eigen.vectors.transpose();
 }
 
 template <int b>

@@ -1,12 +1,12 @@
 #include <lope/material/dispatch.h>
 #include <lope/material/proximal.h>
 #include <lope/material/registry.h>
+#include <lope/math/decompositions.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 namespace lope::material {
 namespace {
@@ -19,10 +19,10 @@ constexpr double smallest_start = 0.05;  // a stretch that a density with a loga
 template <int d>
 [[gnu::noinline]] Vec<d> newton_direction(const Mat<d>& H, const Vec<d>& g, double least) {
   if (const Eigen::LLT<Mat<d>> factor(H); factor.info() == Eigen::Success) return -factor.solve(g);
-  const Eigen::SelfAdjointEigenSolver<Mat<d>> eigen(H);
+  const math::SymmetricEigen<d> eigen = math::symmetric_eigen<d>(H);
   const Vec<d> scaled =
-      (eigen.eigenvectors().transpose() * g).cwiseQuotient(eigen.eigenvalues().cwiseAbs().cwiseMax(least));
-  return -(eigen.eigenvectors() * scaled);
+      (eigen.vectors.transpose() * g).cwiseQuotient(eigen.values.cwiseAbs().cwiseMax(least));
+  return -(eigen.vectors * scaled);
 }
 
 template <class Model, int d>

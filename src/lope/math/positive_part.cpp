@@ -1,13 +1,11 @@
+#include <lope/math/decompositions.h>
 #include <lope/math/positive_part.h>
-
-#include <Eigen/Eigenvalues>
 
 namespace lope::math {
 
 Mat3 positive_part(const Mat3& symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(symmetric);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
-         eigen.eigenvectors().transpose();
+  const SymmetricEigen<3> eigen = symmetric_eigen(symmetric);
+  return eigen.vectors * eigen.values.cwiseMax(0).asDiagonal() * eigen.vectors.transpose();
 }
 
 }  // namespace lope::math

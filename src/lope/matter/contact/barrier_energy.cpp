@@ -1,9 +1,9 @@
+#include <lope/math/decompositions.h>
 #include <lope/matter/contact/barrier_energy.h>
 
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
 namespace lope::matter {
@@ -128,11 +128,11 @@ PairHessian raw_of(const ClosestPair& at, const PairNodes& x, double first, doub
 template <int size>
 Mat<5> positive_part(const Mat<5>& matrix) {
   const Mat<size> inner = matrix.topLeftCorner<size, size>();
-  const Eigen::SelfAdjointEigenSolver<Mat<size>> eigen(inner);
+  const math::SymmetricEigen<size> eigen = math::symmetric_eigen<size>(inner);
   Mat<size> positive = inner;
-  for (int k = 0; k < size && eigen.eigenvalues()[k] < 0; ++k) {
-    const Vec<size> v = eigen.eigenvectors().col(k);
-    positive -= eigen.eigenvalues()[k] * v * v.transpose();
+  for (int k = 0; k < size && eigen.values[k] < 0; ++k) {
+    const Vec<size> v = eigen.vectors.col(k);
+    positive -= eigen.values[k] * v * v.transpose();
   }
   Mat<5> result = Mat<5>::Zero();
   result.topLeftCorner<size, size>() = positive;
@@ -198,10 +198,10 @@ PairHessian barrier_hessian(const ClosestPair& at, const PairNodes& x, const Bar
 PairHessian projected_barrier_hessian(const ClosestPair& at, const PairNodes& x, const BarrierPairParameters& pair) {
   if (mollified(x, pair)) {
     PairHessian h = mollified_hessian(at, x, pair);
-    const Eigen::SelfAdjointEigenSolver<PairHessian> eigen(h);
-    for (int k = 0; k < 12 && eigen.eigenvalues()[k] < 0; ++k) {
+    const math::SymmetricEigen<12> eigen = math::symmetric_eigen<12>(h);
+    for (int k = 0; k < 12 && eigen.values[k] < 0; ++k) {
       for (int column = 0; column < 12; ++column)
-        h.col(column) -= eigen.eigenvalues()[k] * eigen.eigenvectors()(column, k) * eigen.eigenvectors().col(k);
+        h.col(column) -= eigen.values[k] * eigen.vectors(column, k) * eigen.vectors.col(k);
     }
     return h;
   }

@@ -1,4 +1,5 @@
 #include <lope/base/parallel.h>
+#include <lope/math/decompositions.h>
 #include <lope/math/positive_part.h>
 #include <lope/matter/contact/obstacle_constraints.h>
 
@@ -142,7 +143,7 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(chosen.size()));
   for (std::size_t k = 0; k < chosen.size(); ++k)
     normals.col(static_cast<Eigen::Index>(k)) = cone[chosen[k]].normal;
-  const Eigen::VectorXd force = normals.completeOrthogonalDecomposition().solve(g);
+  const Eigen::VectorXd force = math::least_norm_solution(Eigen::MatrixXd(normals), Eigen::VectorXd(g));
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const double multiplier = std::max(0.0, force[static_cast<Eigen::Index>(k)]);
     out.pairs[active.first + k].force = multiplier;
@@ -229,7 +230,7 @@ Vec3 ObstacleConstraints::hold(const ActiveNode& active, const Vec3& x) const {
     const Eigen::Map<const Eigen::VectorXd> gap(gaps.data(), static_cast<Eigen::Index>(gaps.size()));
     const Vec3 change = normals.cols() == 1
                             ? Vec3(normals.col(0) * gap[0])
-                            : Vec3(normals.transpose().completeOrthogonalDecomposition().solve(gap));
+                            : Vec3(math::least_norm_solution(Eigen::MatrixXd(normals.transpose()), Eigen::VectorXd(gap)));
     y -= change;
     if (change.norm() <= 1e-15 * (y.norm() + touching_)) break;
   }

@@ -1,6 +1,7 @@
+#include <lope/math/decompositions.h>
 #include <lope/matter/contact/pair_energy.h>
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 
 namespace lope::matter {
 
@@ -17,6 +18,18 @@ void add_product(double s, const Eigen::Matrix<double, size, m>& a, const Eigen:
       h(row, column) += s * sum;
     }
   }
+}
+
+// A basis of what the columns of a span, by Gram and Schmidt, twice: orthogonal to rounding.
+template <int rows, int columns>
+Eigen::Matrix<double, rows, columns> orthonormal(Eigen::Matrix<double, rows, columns> a) {
+  for (int j = 0; j < columns; ++j) {
+    for (int again = 0; again < 2; ++again) {
+      for (int k = 0; k < j; ++k) a.col(j) -= a.col(k).dot(a.col(j)) * a.col(k);
+      a.col(j) /= a.col(j).norm();
+    }
+  }
+  return a;
 }
 
 }  // namespace
@@ -96,10 +109,8 @@ Mat<d*(n + 1)> projected_pair_hessian(const PairPlace<d, n>& at, double k, doubl
       directions(j + 2, j + 1) = 1;
       e.col(j) = at.x[j + 2] - at.x[1];
     }
-    const Eigen::Matrix<double, n + 1, n> u =
-        directions.householderQr().householderQ() * Eigen::Matrix<double, n + 1, n>::Identity();
-    const Eigen::Matrix<double, d, tangents> tau =
-        e.householderQr().householderQ() * Eigen::Matrix<double, d, tangents>::Identity();
+    const Eigen::Matrix<double, n + 1, n> u = orthonormal<n + 1, n>(directions);
+    const Eigen::Matrix<double, d, tangents> tau = orthonormal<d, tangents>(e);
     Eigen::Matrix<double, size, small> basis;
     for (int i = 0; i <= n; ++i) {
       for (int a = 0; a < n; ++a) basis.template block<d, 1>(d * i, a) = u(i, a) / depth * at.r;
@@ -111,11 +122,11 @@ Mat<d*(n + 1)> projected_pair_hessian(const PairPlace<d, n>& at, double k, doubl
       for (int i = 0; i < size; ++i) product += basis(i, a) * h.col(i);
       for (int b = 0; b < small; ++b) restricted(b, a) = basis.col(b).dot(product);
     }
-    const Eigen::SelfAdjointEigenSolver<Mat<small>> eigen(restricted);
-    for (int a = 0; a < small && eigen.eigenvalues()[a] < 0; ++a) {
+    const math::SymmetricEigen<small> eigen = math::symmetric_eigen<small>(restricted);
+    for (int a = 0; a < small && eigen.values[a] < 0; ++a) {
       Vec<size> v = Vec<size>::Zero();
-      for (int b = 0; b < small; ++b) v += eigen.eigenvectors()(b, a) * basis.col(b);
-      add_product<size, 1>(-eigen.eigenvalues()[a], v, v, h);
+      for (int b = 0; b < small; ++b) v += eigen.vectors(b, a) * basis.col(b);
+      add_product<size, 1>(-eigen.values[a], v, v, h);
     }
   }
   return h;

@@ -41,8 +41,8 @@ template bool invert_definite(const Mat<1>&, Mat<1>&, double&);
 template bool invert_definite(const Mat<2>&, Mat<2>&, double&);
 template bool invert_definite(const Mat<3>&, Mat<3>&, double&);
 
-Vec3 least_norm_solution(const Mat3& semidefinite, const Vec3& b) {
-  const SymmetricEigen<3> eigen = symmetric_eigen(semidefinite);
+Vec3 solve_semidefinite(const Mat3& a, const Vec3& b) {
+  const SymmetricEigen<3> eigen = symmetric_eigen(a);
   Vec3 x = Vec3::Zero();
   for (int k = 0; k < 3; ++k) {
     if (eigen.values[k] > smallest_part * eigen.values[2]) x += eigen.vectors.col(k).dot(b) / eigen.values[k] * eigen.vectors.col(k);

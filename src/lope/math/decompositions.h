@@ -21,8 +21,8 @@ SymmetricEigen<n> symmetric_eigen(const Mat<n>& a);
 template <int n>
 bool invert_definite(const Mat<n>& a, Mat<n>& inverse, double& smallest_pivot);
 
-// The shortest x with the smallest |A x − b|; of a symmetric positive semi-definite 3×3 matrix, and of any.
-Vec3 least_norm_solution(const Mat3& semidefinite, const Vec3& b);
+// The shortest x with the smallest |A x − b|: of a symmetric positive semi-definite matrix, and of any.
+Vec3 solve_semidefinite(const Mat3& a, const Vec3& b);
 Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
 }  // namespace lope::math

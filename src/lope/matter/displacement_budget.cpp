@@ -57,7 +57,7 @@ RigidField nearest_rigid(const Moments& of) {
   const Mat3 points = of.centred_points(), fields = of.centred_fields();
   const Mat3 inertia = points.trace() * Mat3::Identity() - points;
   const Vec3 momentum(fields(2, 1) - fields(1, 2), fields(0, 2) - fields(2, 0), fields(1, 0) - fields(0, 1));
-  return {of.mean_point(), of.mean_field(), math::least_norm_solution(inertia, momentum)};
+  return {of.mean_point(), of.mean_field(), math::solve_semidefinite(inertia, momentum)};
 }
 
 // What is taken out of the motions of one body.

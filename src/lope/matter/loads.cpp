@@ -43,7 +43,7 @@ void add_torque(const Load& load, int dimension, std::span<const double> x, doub
     const Vec3 r = node(x, load.vertices[k], dimension) - center;
     inertia += load.share[k] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
   }
-  const Vec3 alpha = math::least_norm_solution(inertia, factor * load.torque);
+  const Vec3 alpha = math::solve_semidefinite(inertia, factor * load.torque);
   for (std::size_t k = 0; k < load.vertices.size(); ++k) {
     const Vec3 r = node(x, load.vertices[k], dimension) - center;
     push(force, load.vertices[k], dimension, load.share[k] * alpha.cross(r));

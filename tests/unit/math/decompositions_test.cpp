@@ -51,14 +51,14 @@ TEST(InvertDefinite, InvertsWhatIsAndRefusesWhatIsNot) {
 }
 
 // Of nodes on a line: no torque turns them about it.
-TEST(LeastNormSolution, IsShortestWhereTheMatrixIsSingular) {
+TEST(SolveSemidefinite, IsShortestWhereTheMatrixIsSingular) {
   const Vec3 line = Vec3(1, 2, -2) / 3;
   const Mat3 inertia = 4 * (Mat3::Identity() - line * line.transpose());
   const Vec3 b(1, 1, 0);
-  const Vec3 x = least_norm_solution(inertia, b);
+  const Vec3 x = solve_semidefinite(inertia, b);
   EXPECT_NEAR(x.dot(line), 0, 1e-15);
   EXPECT_LT((4 * x - (b - line * line.dot(b))).norm(), 1e-14);
-  EXPECT_EQ(least_norm_solution(Mat3(Mat3::Zero()), b), Vec3(Vec3::Zero()));
+  EXPECT_EQ(solve_semidefinite(Mat3::Zero(), b), Vec3(Vec3::Zero()));
 }
 
 TEST(LeastNormSolution, OfAnyShapeFitsBest) {

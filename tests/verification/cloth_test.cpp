@@ -3,6 +3,7 @@
 
 #include <lope/linalg/space.h>
 #include <lope/matter/cloth/cloth.h>
+#include <lope/optimize/automatic.h>
 #include <lope/optimize/methods.h>
 
 #include <numbers>
@@ -159,6 +160,52 @@ TEST(Cloth, MethodsAgreeStepByStep) {
       EXPECT_LT(distance(problem.start, expected), 3e-6) << "step " << i;
     }
     ASSERT_TRUE(simulation.advance().converged());
+  }
+}
+
+// A sheet whose rim is pushed together folds up in the middle: wrinkles grow where projection hides that they want to.
+TEST(Cloth, ProjectingNoMoreThanNeededSavesIterations) {
+  step::Model model;
+  model.gravity = Vec3(0, 0, -9.81);
+  model.step = 1.0 / 30;
+  matter::ClothBody& body = model.add(cloth(geometry::rectangle_sheet(1, 1, 0.04)));
+  for (const Vec3& p : body.sheet.vertices) body.initial_positions.emplace_back(0.95 * p);
+  body.handles = {{where(body.sheet, [](const Vec3& p) { return std::abs(p[0]) > 0.499; }), {}}};
+  step::Simulation simulation(model);
+  int partly = 0, wholly = 0;
+  for (int i = 0; i < 4; ++i) {
+    const auto iterations = [&](bool projects_partly) {
+      auto problem = simulation.step_problem(0, model.step);
+      optimize::ProjectedNewtonOptions choice = optimize::newton_options();
+      choice.projects_partly = projects_partly;
+      choice.kept_iterations = 0;
+      optimize::MinimizerOptions options;
+      options.stopping.tolerance = 1e-5;
+      const auto summary = optimize::ProjectedNewton(choice).minimize(problem.objective, problem.start, options);
+      EXPECT_TRUE(summary.converged()) << "step " << i << ": " << summary.reason;
+      return summary.iterations;
+    };
+    partly += iterations(true);
+    wholly += iterations(false);
+    ASSERT_TRUE(simulation.advance().converged());
+  }
+  RecordProperty("partly", partly);
+  RecordProperty("wholly", wholly);
+  EXPECT_LT(partly, 0.8 * wholly) << partly << " against " << wholly;
+}
+
+// Also where the account, kept from step to step, would have it otherwise.
+TEST(Cloth, AutoUsesNewton) {
+  step::Model model;
+  model.gravity = Vec3(0, 0, -9.81);
+  model.add(cloth(geometry::rectangle_sheet(0.4, 0.4, 0.05)));
+  step::Simulation simulation(model);
+  optimize::Automatic automatic;
+  for (int i = 0; i < 9; ++i) {
+    auto problem = simulation.step_problem(0, model.step);
+    optimize::MinimizerOptions options;
+    EXPECT_TRUE(automatic.minimize(problem.objective, problem.start, options).converged());
+    EXPECT_EQ(automatic.choice(), optimize::Automatic::Newton);
   }
 }
 

@@ -42,6 +42,12 @@ class BatchedElements {
   double value_magnitude() const { return energy().magnitude; }
   // g += ∂Φ/∂x.
   void add_gradient(std::span<double> g) const;
+  // How much of its projection the projected Hessian takes from now on: 1 all, 0 none (then it is the raw one). Membranes only.
+  void project_partly(double part) {
+    if (part == projection_) return;
+    projection_ = part;
+    tangent_state_ = TangentState::Stale;
+  }
   // H += scale·∂²Φ/∂x². H must have pattern() and block size d.
   void add_hessian(optimize::HessianKind kind, double scale, linalg::BlockAssembler& H) const;
   // y += scale·∂²Φ/∂x²·p, without a matrix.
@@ -119,6 +125,7 @@ class BatchedElements {
 
   enum class TangentState { Stale, Raw, Projected };
   mutable std::vector<Row> tangent_;
+  double projection_ = 1;
   mutable TangentState tangent_state_ = TangentState::Stale;
   mutable std::vector<EnergySums> cluster_energy_;
   mutable EnergySums energy_;

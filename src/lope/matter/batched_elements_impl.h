@@ -84,7 +84,7 @@ template <class Model, class Layout, int d>
 ElementBatches<Model> BatchedElements<Model, Layout, d>::batches() const {
   // Kernels write state only from move_to and tangent only into its cache.
   return {model_.data(), filled_.data(), nodes_.data(), slots_.data(), rest_.data(), const_cast<Row*>(state_.data()),
-          tangent_.data()};
+          tangent_.data(), projection_};
 }
 
 template <class Model, class Layout, int d>

@@ -16,6 +16,7 @@ struct ElementBatches {
   const Row* rest;
   Row* state;
   Row* tangent;
+  double projection = 1;  // how much of their projection projected tangents of membranes take
 };
 
 // All of them handle the batches [begin, end).

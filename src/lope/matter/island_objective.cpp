@@ -211,6 +211,14 @@ double IslandObjective::largest_step(std::span<const double> direction) const {
   return smallest;
 }
 
+bool IslandObjective::buckles() const {
+  return std::any_of(bodies_.begin(), bodies_.end(), [](const StepObjective* body) { return body->buckles(); });
+}
+
+void IslandObjective::project_partly(double part) {
+  for (StepObjective* body : bodies_) body->project_partly(part);
+}
+
 bool IslandObjective::keeps_its_hessian() const {
   return terms_.empty() && std::all_of(bodies_.begin(), bodies_.end(),
                                        [](const StepObjective* body) { return body->keeps_its_hessian(); });

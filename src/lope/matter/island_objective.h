@@ -62,6 +62,8 @@ class IslandObjective final : public optimize::Objective {
   double value_noise() override;
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
+  bool buckles() const override;
+  void project_partly(double part) override;
   void hessian_diagonal(optimize::HessianKind kind, std::span<double> blocks) override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> direction,
                      std::span<double> y) override;

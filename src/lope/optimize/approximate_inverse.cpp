@@ -104,12 +104,12 @@ void ApproximateInverse::make(Objective& objective, const linalg::BlockPattern& 
   scalar_version_ = 0;
 }
 
-bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix& matrix) {
+bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix& matrix, bool doubtful) {
   failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
   in_use_ = preconditioner_.get();
   if (multigrid_ != nullptr) return update_levels(objective, matrix);
   if (preconditioner_->update(matrix)) return true;
-  if (!options_.single_precision) return false;
+  if (!options_.single_precision || doubtful) return false;
   if (!in_double_) {
     InverseOptions options = options_;
     options.single_precision = false;
@@ -149,10 +149,10 @@ bool ApproximateInverse::renew(Objective& objective) {
   return renew(objective, objective.hessian(HessianKind::Projected));
 }
 
-bool ApproximateInverse::renew(Objective& objective, const linalg::BlockMatrix& projected) {
+bool ApproximateInverse::renew(Objective& objective, const linalg::BlockMatrix& projected, bool doubtful) {
   if (!uses_hessian()) return renew_laplacian(objective);
   if (made_for_ != projected.pattern().id()) make(objective, projected.pattern());
-  return update(objective, projected);
+  return update(objective, projected, doubtful);
 }
 
 }  // namespace lope::optimize

@@ -45,8 +45,8 @@ class ApproximateInverse {
   // Hessian. False, with failure(): the matrix is not positive definite, there is no memory for its factor, or the
   // objective does not know what the inverse is made of.
   bool renew(Objective& objective);
-  // The same with the projected Hessian in hand.
-  bool renew(Objective& objective, const linalg::BlockMatrix& projected);
+  // The same with the projected Hessian in hand. `doubtful`: it may be indefinite, which is not worth a second look in double precision.
+  bool renew(Objective& objective, const linalg::BlockMatrix& projected, bool doubtful = false);
   // Why renew() returned false.
   const std::string& failure() const { return failure_; }
   // After a successful renew().
@@ -60,7 +60,7 @@ class ApproximateInverse {
   void make(Objective& objective, const linalg::BlockPattern& pattern);
   std::unique_ptr<linalg::Preconditioner> made(const InverseOptions& options,
                                                const Objective& objective) const;
-  bool update(Objective& objective, const linalg::BlockMatrix& matrix);
+  bool update(Objective& objective, const linalg::BlockMatrix& matrix, bool doubtful = false);
   bool update_levels(Objective& objective, const linalg::BlockMatrix& matrix);
   bool renew_laplacian(Objective& objective);
 

@@ -87,6 +87,8 @@ Automatic::Account Automatic::Account::from(std::span<const double> numbers) {
 }
 
 MinimizerSummary Automatic::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
+  const bool buckles = objective.buckles() && account_.cost[Newton] < out_of_reach;
+  if (buckles) account_.choice = Newton;
   MinimizerSummary summary = in_use().minimize(objective, x, options);
   if (summary.outcome == Outcome::Failed && account_.choice == Newton) {
     // No factor is to be had, for want of memory, say.
@@ -106,7 +108,7 @@ MinimizerSummary Automatic::minimize(Objective& objective, std::span<double> x, 
   account_.solves += summary.linear_solves;
   account_.spent += cost_of(summary);
   if (summary.models > 0) account_.changed = false;
-  compare(objective);
+  if (!buckles) compare(objective);
   const KeptModelPtr model = in_use().kept();
   KeptModel kept = model ? *model : KeptModel();
   kept.account = account_.numbers();

@@ -8,6 +8,9 @@
 // use, or, before that, what is to be expected; the other one takes over if it is cheaper by a clear margin. What is
 // known of the method that is not in use fades, so that it gets another chance when it is not much worse.
 //
+// What buckles (cloth) is always newton's, for as long as there is memory for a factor: there it is another method (newton.h), whose
+// costs this account does not know, and dot was slower wherever it was measured (docs/benchmarks/cloth.md).
+//
 // Nothing is timed: the choice is a function of the problem and of what was counted, the same on every machine and for any
 // number of threads. The account is a part of what the minimiser keeps (KeptModel::account): it commits and rolls back with
 // the state.

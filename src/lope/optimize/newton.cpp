@@ -22,6 +22,11 @@ constexpr double short_step = 0.25;
 // CG iterations are cheap, compared with another Hessian.
 constexpr double loosest_tolerance = 0.1;
 
+// Of the projection: less is none; what is tried first where none is not enough.
+constexpr double least_projection = 0.02, first_projection = 0.1;
+// Of itself, after a good step.
+constexpr double less_projection = 0.9;
+
 // Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
 constexpr int minres_limit = 1000;
 
@@ -33,7 +38,9 @@ class ProjectedNewton::Run final : public DescentRun {
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
     if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) drop_inverse();
     for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
+    objective.project_partly(1);
   }
+  ~Run() override { objective_.project_partly(1); }
 
  private:
   // An estimate of the remaining displacement is a Newton direction with the raw Hessian: it is used where it
@@ -41,7 +48,7 @@ class ProjectedNewton::Run final : public DescentRun {
   // blind to. Before the projected system is solved, one application of an inverse in hand tells
   // whether this may be the last iterate.
   Verdict find_direction() override {
-    if (tests_displacement() && near_the_end()) {
+    if (tests_displacement() && !fresh_ && near_the_end()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
       if (estimated == Estimate::Saddle || (estimated == Estimate::Large && takes_raw())) return Verdict::Search;
@@ -69,10 +76,21 @@ class ProjectedNewton::Run final : public DescentRun {
 
   LineSearchResult search(const LineSearchStart& from) override {
     const LineSearchResult found = line_search().backtrack(objective_, from, {}, trial());
+    if (fresh_) adapt_projection(found);
     went_too_far_ = raw_ && found.step < short_step;
     raw_ = false;
     return found;
   }
+
+  // A first step that is shorter than 1 and passes was cut by a bound, not by the energy.
+  void adapt_projection(const LineSearchResult& found) {
+    const bool good = found.success && (found.evaluations == 1 || found.step >= 0.5);
+    if (good)
+      projection_ = projection_ < least_projection ? 0 : less_projection * projection_;
+    else
+      project_more();
+  }
+  void project_more() { projection_ = std::min(1.0, std::max(first_projection, 2 * projection_)); }
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
   linalg::Preconditioner& inverse_at_hand() override { return inverse(); }
@@ -120,15 +138,16 @@ class ProjectedNewton::Run final : public DescentRun {
   bool solve() {
     linalg::combine(-1, gradient(), 0, my_.right_);
     if (my_.newton_.matrix_free) return solve_without_matrix();
+    if (fresh_) return solve_afresh();
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Projected);
     return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
   }
 
-  bool keeps() const { return my_.newton_.keep_between && objective_.keeps_its_hessian(); }
+  bool keeps() const { return !fresh_ && my_.newton_.keep_between && objective_.keeps_its_hessian(); }
 
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
-    my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian);
+    my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian, fresh_ && projection_ < 1);
     recorder_.count_model();
     my_.kept_.reset();
     if (my_.inverse_ready_ && keeps())
@@ -142,21 +161,39 @@ class ProjectedNewton::Run final : public DescentRun {
     my_.kept_.reset();
   }
 
+  // With a factor of this very iterate and as little projection as it takes.
+  bool solve_afresh() {
+    objective_.project_partly(projection_);
+    const linalg::BlockMatrix* hessian = &assemble(HessianKind::Projected);
+    while (!renew(*hessian)) {
+      if (projection_ == 1) return false;
+      project_more();
+      objective_.project_partly(projection_);
+      hessian = &assemble(HessianKind::Projected);
+    }
+    find_with_factor(*hessian);
+    return true;
+  }
+
   bool solve_directly(const linalg::BlockMatrix& hessian) {
     if (my_.inverse_ready_ && my_.newton_.kept_iterations > 0 &&
         conjugate_gradients(hessian, 0.1, my_.newton_.kept_iterations).converged) {
       return true;
     }
     if (!renew(hessian)) return false;
-    // The factor does not see couplings: with them it is only a preconditioner.
+    find_with_factor(hessian);
+    return true;
+  }
+
+  // The factor does not see couplings: with them it is only a preconditioner.
+  void find_with_factor(const linalg::BlockMatrix& hessian) {
     if (!hessian.couplings().empty()) {
       conjugate_gradients(hessian, 0.1, options_.max_linear_iterations);
-      return true;
+      return;
     }
     const ScopedTimer timer(recorder_.timings().solve);
     inverse().apply(my_.right_, direction());
     recorder_.count_solve(0);
-    return true;
   }
 
   bool solve_iteratively(const linalg::BlockMatrix& hessian) {
@@ -202,6 +239,8 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   ProjectedNewton& my_;
+  const bool fresh_ = direct() && my_.newton_.projects_partly && objective_.buckles();
+  double projection_ = 1;      // with fresh_: how much of it is made
   bool raw_ = false;           // the direction is a step with the raw Hessian, of no known size
   bool went_too_far_ = false;  // the last one was, and only a short part of it could be taken
 };

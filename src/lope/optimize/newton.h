@@ -13,6 +13,11 @@
 // - With the displacement test, the estimate of the remaining displacement comes from the *raw* Hessian; when
 //   it is trustworthy it is also the search direction, which restores quadratic convergence where projection
 //   spoils it; unless the last such direction went much too far.
+// - Direct, where the objective says that it buckles (cloth): every iteration makes a factor of its own, because one of another
+//   iterate is a poor preconditioner and, of a sheet, costs no more than a few products with it. And only as much is
+//   projected as the factor needs to exist: the elements' part of the Hessian is raw + t (projected − raw), t a tenth less after every
+//   step that was not cut short, doubled when the matrix is not positive definite or the step was. What grows into
+//   a wrinkle is what projection makes stiffer than it is (docs/benchmarks/cloth.md).
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -39,6 +44,8 @@ struct ProjectedNewtonOptions {
   // Iterative, with block Jacobi: no matrix is ever assembled, products and diagonal blocks come from the objective. `inverse`
   // and rounded_products do not count then.
   bool matrix_free = false;
+  // Direct, where the objective buckles.
+  bool projects_partly = true;
 };
 
 class ProjectedNewton final : public Minimizer {

@@ -69,6 +69,12 @@ class Objective {
   virtual void gradient(std::span<double> g) = 0;
   // Valid until the next call of hessian() of either kind or move_to().
   virtual const linalg::BlockMatrix& hessian(HessianKind kind) = 0;
+  // Whether it is a thin sheet's, or the like: compressed parts make the raw Hessian indefinite wherever wrinkles may grow, so that the
+  // projected one is far from it, and one taken elsewhere as well. Then project_partly() has an effect.
+  virtual bool buckles() const { return false; }
+  // How much of their projection the elements' terms of the projected Hessian take from now on: 1 all, 0 none. With less than 1 that
+  // Hessian may be indefinite.
+  virtual void project_partly(double /*part*/) {}
   // The b×b blocks of the diagonal of hessian(kind), row-major: without a matrix where the objective can do that.
   virtual void hessian_diagonal(HessianKind kind, std::span<double> blocks) { hessian(kind).diagonal_blocks(blocks); }
   // y = H d without a matrix. Fixed blocks of d are passed through.

@@ -118,6 +118,7 @@ ClothObjective::ClothObjective(const geometry::Sheet& sheet, const ClothMaterial
 }
 
 void ClothObjective::begin_step(const StepSetup& setup) {
+  membrane_.project_partly(1);
   NodalObjective::begin_step(setup);
   if (air_) air_->begin_step(setup);
 }

@@ -37,6 +37,9 @@ class ClothObjective final : public NodalObjective<3> {
   // The vertices of the level of the hierarchy that has about as many.
   linalg::Prolongation coarse_space(int functions) const override;
 
+  bool buckles() const override { return true; }
+  void project_partly(double part) override { membrane_.project_partly(part); }
+
   double potential() const override { return membrane_.value() + bending_.value(); }
   int inverted_elements() const override { return 0; }  // there is no inside
   std::vector<Field> fields(const FieldFilter& wanted) const override;

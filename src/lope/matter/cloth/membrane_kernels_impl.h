@@ -202,6 +202,16 @@ struct KernelsOf : PackRows<W, Isa> {
     }
   }
 
+  // A ← A + part·(its projection − A).
+  template <class X, int n>
+  [[gnu::always_inline]] static void project_partly(math::Square<X, n>& A, X part) {
+    math::Square<X, n> projected = A;
+    math::project_psd(projected);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) A(i, j) = math::fma(part, projected(i, j) - A(i, j), A(i, j));
+    }
+  }
+
   static void tangent(const Batches& batches, int begin, int end, bool projected) {
     using X = Wide;
     for (int batch = begin; batch < end; ++batch) {
@@ -220,9 +230,12 @@ struct KernelsOf : PackRows<W, Isa> {
           material::membrane_tangent<MembraneModel::StVenantKirchhoff>(m, f, s, A);
         }
         math::Square<X, 2> normal = {{{s.s11, s.s12}, {s.s12, s.s22}}};
-        if (projected) {
+        if (projected && batches.projection == 1) {
           math::project_psd(A);
           math::project_psd(normal);
+        } else if (projected) {
+          project_partly(A, X(batches.projection));
+          project_partly(normal, X(batches.projection));
         }
         const X area = pack_of<X>(rest, L::area, lane);
         int index = L::plane;

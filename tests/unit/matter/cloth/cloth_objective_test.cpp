@@ -121,6 +121,37 @@ TEST(Membrane, ProjectionIsThatOfTheWholeMatrix) {
   }
 }
 
+// Between the raw Hessian and the projected one on a straight line, until the next step begins.
+TEST(Membrane, TakesAsMuchOfItsProjectionAsIsAsked) {
+  const geometry::Sheet sheet = sheets::irregular(0.2, 0.2, 0.05);
+  ClothObjective objective(sheet, sheets::woven(), {}, 0, 0);
+  EXPECT_TRUE(objective.buckles());
+  const Step step(sheet, objective);
+  objective.move_to(sheets::mapped(sheet, map(0.7, 0, 0.1, 0.6, 0, 0.3), 2e-3));
+  const auto values = [&](HessianKind kind) {
+    const auto all = objective.hessian(kind).values();
+    return std::vector<double>(all.begin(), all.end());
+  };
+  const std::vector<double> raw = values(HessianKind::Raw), projected = values(HessianKind::Projected);
+  double size = 0, difference = 0;
+  for (std::size_t k = 0; k < raw.size(); ++k) {
+    size = std::max(size, std::abs(projected[k]));
+    difference = std::max(difference, std::abs(projected[k] - raw[k]));
+  }
+  EXPECT_GT(difference, 1e-2 * size);  // it is compressed
+  for (const double part : {0.0, 0.3, 1.0}) {
+    objective.project_partly(part);
+    const std::vector<double> between = values(HessianKind::Projected);
+    for (std::size_t k = 0; k < raw.size(); ++k)
+      ASSERT_NEAR(between[k], raw[k] + part * (projected[k] - raw[k]), 1e-12 * size) << part;
+    EXPECT_EQ(values(HessianKind::Raw), raw);
+  }
+  objective.project_partly(0.3);
+  const Step next(sheet, objective);
+  objective.move_to(sheets::mapped(sheet, map(0.7, 0, 0.1, 0.6, 0, 0.3), 2e-3));
+  EXPECT_EQ(values(HessianKind::Projected), projected);
+}
+
 TEST(Membrane, CollapsedTrianglesHaveFiniteForces) {
   const geometry::Sheet sheet = geometry::flat_sheet({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}});
   const std::vector<std::uint8_t> fixed(3, 0);

@@ -2,7 +2,8 @@
 // - methods: time to a relative energy error and to the displacement accuracy, method by method (Fig. 4);
 // - choices: matrix and residual updates of nfmg, and other options (Figs. 6, 7);
 // - scaling: full multigrid cycles and cost per cycle against the number of vertices (Fig. 14, Table 1).
-// - drop: contact that never crosses (cloth_drop.cpp).
+// - drop: contact that never crosses (cloth_drop.cpp);
+// - cycle, criterion: where multigrid works (cloth_hierarchy.cpp).
 // The error is (E − E*)/(E₀ − E*), E* the energy that the same run ends with at a thousandth of the accuracy: wrinkles make
 // many minima, and which one a method finds is not the question here. A star: it did not get there within the time limit, and
 // E* is where it ended.
@@ -18,7 +19,7 @@
 
 #include <fmt/core.h>
 #include <papers/benchmarks.h>
-#include <papers/cloth_drop.h>
+#include <papers/cloth_parts.h>
 
 namespace lope::bench {
 namespace {
@@ -28,29 +29,6 @@ using optimize::NonlinearMultigridOptions;
 
 constexpr double time_limit = 120;  // of one minimisation, s
 constexpr std::array<double, 3> errors = {1e-1, 1e-2, 1e-3};
-
-// A cotton tablecloth of 2 m × 2 m above a sphere of 0.5 m.
-step::Model sphere_model(int vertices) {
-  const double side = 2, radius = 0.5;
-  step::Model model;
-  model.gravity = Vec3(0, 0, -9.81);
-  model.step = 1.0 / 30;
-  matter::ClothBody body;
-  body.name = "cloth";
-  body.sheet = geometry::rectangle_sheet(side, side, side * std::sqrt(2 / (std::sqrt(3.0) * vertices)));
-  body.material.membrane = material::isotropic_membrane(2000, 0.25);
-  body.material.bending = {matter::BendingModel::Quadratic, 2e-5, 2e-5};
-  body.material.area_density = 0.15;
-  body.mass_damping = 0.5;
-  model.add(std::move(body));
-  matter::Obstacle sphere;
-  sphere.name = "sphere";
-  sphere.shape = geometry::level_set(geometry::Sphere{Vec3(0, 0, -radius - 0.01), radius}).value();
-  sphere.contact = matter::ContactKind::Constraint;
-  sphere.friction = 0;
-  model.obstacles = {sphere};
-  return model;
-}
 
 struct Course {
   optimize::MinimizerSummary summary;
@@ -72,6 +50,8 @@ class ClothBench {
     }
     if (wanted("scaling")) scaling();
     if (wanted("drop")) cloth_drop(options_);
+    if (wanted("cycle")) cloth_cycle(options_);
+    if (wanted("criterion")) cloth_criterion(options_);
     return {};
   }
 
@@ -200,6 +180,28 @@ class ClothBench {
 };
 
 }  // namespace
+
+step::Model sphere_model(int vertices) {
+  const double side = 2, radius = 0.5;
+  step::Model model;
+  model.gravity = Vec3(0, 0, -9.81);
+  model.step = 1.0 / 30;
+  matter::ClothBody body;
+  body.name = "cloth";
+  body.sheet = geometry::rectangle_sheet(side, side, side * std::sqrt(2 / (std::sqrt(3.0) * vertices)));
+  body.material.membrane = material::isotropic_membrane(2000, 0.25);
+  body.material.bending = {matter::BendingModel::Quadratic, 2e-5, 2e-5};
+  body.material.area_density = 0.15;
+  body.mass_damping = 0.5;
+  model.add(std::move(body));
+  matter::Obstacle sphere;
+  sphere.name = "sphere";
+  sphere.shape = geometry::level_set(geometry::Sphere{Vec3(0, 0, -radius - 0.01), radius}).value();
+  sphere.contact = matter::ContactKind::Constraint;
+  sphere.friction = 0;
+  model.obstacles = {sphere};
+  return model;
+}
 
 Expected<void> cloth(const BenchOptions& options) { return ClothBench(options).run(); }
 

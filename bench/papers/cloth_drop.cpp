@@ -18,7 +18,7 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <papers/cloth_drop.h>
+#include <papers/cloth_parts.h>
 
 namespace lope::bench {
 namespace {
@@ -33,17 +33,19 @@ constexpr std::array<Size, 3> sizes = {{{50, 6}, {100, 11}, {200, 2}}};
 geometry::Mesh icosphere(double radius, int divisions) {
   const double t = 0.5 * (1 + std::sqrt(5.0));
   geometry::Mesh mesh;
-  mesh.vertices = {{-1, t, 0}, {1, t, 0},   {-1, -t, 0}, {1, -t, 0}, {0, -1, t}, {0, 1, t},
+  mesh.vertices = {{-1, t, 0},  {1, t, 0},  {-1, -t, 0}, {1, -t, 0}, {0, -1, t},  {0, 1, t},
                    {0, -1, -t}, {0, 1, -t}, {t, 0, -1},  {t, 0, 1},  {-t, 0, -1}, {-t, 0, 1}};
-  mesh.triangles = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
+  mesh.triangles = {{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
                     {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
-                    {3, 8, 9},  {4, 9, 5},  {2, 4, 11},  {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
+                    {3, 8, 9},   {4, 9, 5},  {2, 4, 11}, {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
   for (int k = 0; k < divisions; ++k) {
     std::map<geometry::Edge, int> middles;
     const auto middle = [&](int a, int b) {
-      const auto [at, added] = middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<int>(mesh.vertices.size()));
+      const auto [at, added] =
+          middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<int>(mesh.vertices.size()));
       if (added)
-        mesh.vertices.emplace_back(0.5 * (mesh.vertices[static_cast<std::size_t>(a)] + mesh.vertices[static_cast<std::size_t>(b)]));
+        mesh.vertices.emplace_back(
+            0.5 * (mesh.vertices[static_cast<std::size_t>(a)] + mesh.vertices[static_cast<std::size_t>(b)]));
       return at->second;
     };
     std::vector<geometry::Triangle> finer;
@@ -61,7 +63,8 @@ geometry::Sheet square(double side, int n, double height) {
   std::vector<Vec3> vertices;
   std::vector<geometry::Triangle> triangles;
   for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) vertices.emplace_back(side * (i / (n - 1.0) - 0.5), side * (j / (n - 1.0) - 0.5), height);
+    for (int i = 0; i < n; ++i)
+      vertices.emplace_back(side * (i / (n - 1.0) - 0.5), side * (j / (n - 1.0) - 0.5), height);
   }
   for (int j = 0; j + 1 < n; ++j) {
     for (int i = 0; i + 1 < n; ++i) {
@@ -117,7 +120,8 @@ struct Surfaces {
       triangles.push_back({first + t[0], first + t[1], first + t[2]});
       for (std::size_t k = 0; k < 3; ++k) {
         const int a = first + t[k], b = first + t[(k + 1) % 3];
-        if (seen.try_emplace({std::min(a, b), std::max(a, b)}, true).second) edges.push_back({std::min(a, b), std::max(a, b)});
+        if (seen.try_emplace({std::min(a, b), std::max(a, b)}, true).second)
+          edges.push_back({std::min(a, b), std::max(a, b)});
       }
     }
   }
@@ -132,7 +136,9 @@ class Drop {
     surfaces_.add(body.sheet.vertices, body.sheet.triangles);
     const geometry::Mesh& sphere = *simulation_.model().obstacles[0].surface;
     surfaces_.add(sphere.vertices, sphere.triangles);
-    simulation_.set_observer([&](std::size_t, const optimize::Iteration&, std::span<const double> x) { last_.assign(x.begin(), x.end()); });
+    simulation_.set_observer([&](std::size_t, const optimize::Iteration&, std::span<const double> x) {
+      last_.assign(x.begin(), x.end());
+    });
   }
 
   void run(int steps) {
@@ -143,17 +149,20 @@ class Drop {
       options_.progress(fmt::format("{0} × {0}: step {1} of {2}", n_, k + 1, steps));
       const step::StepReport report = simulation_.advance();
       if (!report.accepted) {
-        options_.print(fmt::format("{:>5}  {}", k + 1, report.culprit() ? report.culprit()->solve.reason : "broken off"));
+        options_.print(fmt::format("{:>5}  {}", k + 1,
+                                   report.culprit() ? report.culprit()->solve.reason : "broken off"));
         break;
       }
       const optimize::MinimizerSummary& solve = report.islands[0].solve;
       const step::ContactReport& contact = report.islands[0].contact;
       const std::size_t crossed = count_crossings();
-      options_.print(fmt::format("{:>5} {:>9.3f} {:>6} {:>7} {:>7} {:>8.3f} {:>8.3f} {:>8.3f} {:>8.3f} {:>7} {:>10.4f} {:>12.2e} {:>9}{}", k + 1,
-                                 report.seconds, solve.iterations, solve.models, solve.linear_iterations, solve.timings.evaluate,
-                                 solve.timings.hessian, solve.timings.factorize, solve.timings.solve,
-                                 contact.obstacle_pairs + contact.body_pairs, 1e3 * contact.smallest_gap, last_step() / report.h, crossed,
-                                 solve.converged() ? "" : "  " + solve.reason));
+      options_.print(fmt::format(
+          "{:>5} {:>9.3f} {:>6} {:>7} {:>7} {:>8.3f} {:>8.3f} {:>8.3f} {:>8.3f} {:>7} {:>10.4f} {:>12.2e} "
+          "{:>9}{}",
+          k + 1, report.seconds, solve.iterations, solve.models, solve.linear_iterations,
+          solve.timings.evaluate, solve.timings.hessian, solve.timings.factorize, solve.timings.solve,
+          contact.obstacle_pairs + contact.body_pairs, 1e3 * contact.smallest_gap, last_step() / report.h,
+          crossed, solve.converged() ? "" : "  " + solve.reason));
       seconds += report.seconds;
       slowest = std::max(slowest, report.seconds);
       iterations += solve.iterations;
@@ -161,20 +170,25 @@ class Drop {
       crossings += crossed;
     }
     const double each = 1.0 / std::max(1, taken);
-    options_.print(fmt::format("{0} × {0}, {1} steps: {2:.3f} s per step (slowest {3:.3f}), {4:.1f} iterations per step, {5:.4f} s per iteration, "
-                               "{6} converged, {7} crossings",
-                               n_, taken, seconds * each, slowest, iterations * each, seconds / std::max(1, iterations), converged, crossings));
+    options_.print(
+        fmt::format("{0} × {0}, {1} steps: {2:.3f} s per step (slowest {3:.3f}), {4:.1f} iterations per "
+                    "step, {5:.4f} s per iteration, "
+                    "{6} converged, {7} crossings",
+                    n_, taken, seconds * each, slowest, iterations * each, seconds / std::max(1, iterations),
+                    converged, crossings));
   }
 
   static std::string head() {
-    return fmt::format("{:>5} {:>9} {:>6} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>12} {:>9}", "step", "s", "its", "models", "CG its",
-                       "eval s", "Hess s", "factor s", "solve s", "pairs", "gap mm", "RMS/h m/s", "crossings");
+    return fmt::format("{:>5} {:>9} {:>6} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>12} {:>9}",
+                       "step", "s", "its", "models", "CG its", "eval s", "Hess s", "factor s", "solve s",
+                       "pairs", "gap mm", "RMS/h m/s", "crossings");
   }
 
  private:
   std::size_t count_crossings() {
     const std::vector<double>& x = simulation_.state().nodes(0).x;
-    for (std::size_t v = 0; v < x.size() / 3; ++v) surfaces_.points[v] = Vec3(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
+    for (std::size_t v = 0; v < x.size() / 3; ++v)
+      surfaces_.points[v] = Vec3(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
     return geometry::find_crossings(surfaces_.points, surfaces_.edges, surfaces_.triangles).size();
   }
   // Root mean square over the nodes of what the last step of the minimisation moved them.

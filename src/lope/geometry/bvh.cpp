@@ -140,6 +140,7 @@ void Bvh::leaf_pairs(const Bvh& a, const Bvh& b, Task task, std::vector<IndexPai
   const Node &na = a.nodes_[task.a], &nb = b.nodes_[task.b];
   const bool same = &a == &b;
   for (std::size_t i = a.leaf_begin(na); i < a.leaf_end(na); ++i) {
+    if (!a.boxes_[i].overlaps(nb.box)) continue;
     for (std::size_t j = same && task.a == task.b ? i + 1 : b.leaf_begin(nb); j < b.leaf_end(nb); ++j) {
       if (!a.boxes_[i].overlaps(b.boxes_[j])) continue;
       const int p = a.primitives_[i], q = b.primitives_[j];

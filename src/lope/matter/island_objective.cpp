@@ -11,8 +11,15 @@ namespace {
 // Nodes nearer to an obstacle than this fraction of the smallest body touch it, and are moved onto it while they are
 // held: a tenth of the floor of the stopping test (displacement_budget.h), since a longer move changes the energy by more
 // than a last step can win. With rounding in its place, nodes that are released and caught again by turns can
-// stop each other (the zigzagging of projected gradients; Bertsekas 1982).
-constexpr double touching = 1e-9;
+// stop each other (the zigzagging of projected gradients; Bertsekas 1982). Where revise() decides what is held there is no
+// zigzagging, and what is held wrongly costs a stiff body newtons per nanometre.
+constexpr double touching = 1e-9, touching_revised = 1e-12;
+
+// Of the normal forces on a body, the part that may be wrong. They decide friction: without this the weight of a block of steel, whose nodes carry
+// tens of newtons per nanometre, rests on the floor with errors that friction, which has no negative normal forces, adds up.
+constexpr double imbalance = 0.01;
+// … for which it need not be known better where a direction leads.
+constexpr double model_imbalance = 0.05;
 
 std::shared_ptr<const linalg::BlockPattern> joint_pattern(const std::vector<StepObjective*>& bodies) {
   std::vector<std::shared_ptr<const linalg::BlockPattern>> parts;
@@ -43,7 +50,7 @@ IslandObjective::IslandObjective(std::vector<StepObjective*> bodies)
       first_slot_(1, 0),
       scales_(joint_scales(bodies_)),
       pattern_(joint_pattern(bodies_)),
-      constraints_(dimension_, scales_.per_block.size(), touching * scales_.length) {
+      constraints_(dimension_, scales_.per_block.size(), {touching * scales_.length, touching_revised * scales_.length}) {
   for (const StepObjective* body : bodies_) {
     assert(body->dimension() == dimension_);
     first_node_.push_back(first_node_.back() + body->masses().size());
@@ -91,6 +98,26 @@ optimize::ErrorBudget IslandObjective::budget(std::span<const double> d, double 
   return worst;
 }
 
+// Sums of lengths over nodes.
+bool IslandObjective::is_small_beside_forces(std::span<const double> left, double part_of_forces) const {
+  std::vector<double> pressed(bodies_.size(), 0.0);
+  for (const ActivePair& pair : constraints_.active()) pressed[body_of(static_cast<std::size_t>(pair.node))] += pair.force;
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    if (pressed[b] == 0) continue;
+    const std::span<const double> rest = part(left, b);
+    double sum = 0;
+    for (std::size_t k = 0; k < rest.size(); k += block()) sum += space().norm(rest.subspan(k, block()));
+    if (sum > part_of_forces * pressed[b]) return false;
+  }
+  return true;
+}
+
+bool IslandObjective::is_balanced() {
+  if (constraints_.active().empty()) return true;
+  gradient(direction_);
+  return is_small_beside_forces(direction_, imbalance);
+}
+
 bool IslandObjective::begin_iteration() {
   bool changed = false;
   for (StepObjective* body : bodies_) changed = body->begin_iteration() || changed;
@@ -106,6 +133,34 @@ bool IslandObjective::begin_iteration() {
     changed = true;
   }
   return changed;
+}
+
+void IslandObjective::gradient_after(optimize::HessianKind kind, std::span<const double> d, std::span<double> g) {
+  for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b]->hessian_times(kind, part(d, b), part(g, b));
+  for (ContactTerm* term : terms_) term->add_hessian_times(kind, d, g);
+  unconstrained_gradient(direction_);
+  linalg::combine(1, direction_, 1, g);
+  clear_fixed(g);
+}
+
+optimize::Revision IslandObjective::revise(optimize::HessianKind kind, std::span<double> d, std::span<double> g) {
+  gradient_after(kind, d, g);
+  const bool others = constraints_.revise(point_, d, g);
+  const bool otherwise = revision_ && revision_();
+  if (others || otherwise) {
+    gradient_known_ = false;
+    constraints_.lead(d);
+    gradient_after(kind, d, g);
+  }
+  constraints_.project_to_tangents(g);
+  if (others || otherwise) return optimize::Revision::Changed;
+  return is_small_beside_forces(g, model_imbalance) ? optimize::Revision::None : optimize::Revision::Inexact;
+}
+
+void IslandObjective::forget() {
+  constraints_.forget();
+  if (forgetting_) forgetting_();
+  gradient_known_ = false;
 }
 
 void IslandObjective::move_to(std::span<const double> x) {
@@ -191,7 +246,7 @@ void IslandObjective::hessian_times(optimize::HessianKind kind, std::span<const 
                                     std::span<double> y) {
   linalg::copy(direction, direction_);
   clear_fixed(direction_);
-  constraints_.project_gradient(direction_);
+  constraints_.project_to_tangents(direction_);
   const std::span<const double> along(direction_);
   for (std::size_t b = 0; b < bodies_.size(); ++b)
     bodies_[b]->hessian_times(kind, part(along, b), part(y, b));

@@ -29,6 +29,10 @@ class IslandObjective final : public optimize::Objective {
   // Asked at the end of every begin_iteration(), until another one takes its place (empty: none). It may change the
   // contact terms, for what was found at the current point; true if it did.
   void set_renewal(std::function<bool()> renewal) { renewal_ = std::move(renewal); }
+  // The same at the end of revise(), for what was found there; true if it changed so much that a direction has to be found anew.
+  void set_revision(std::function<bool()> revision) { revision_ = std::move(revision); }
+  // Told when what was foreseen is forgotten.
+  void set_forgetting(std::function<void()> forgetting) { forgetting_ = std::move(forgetting); }
   std::span<const double> point() const { return point_; }
 
   // After begin_step() of every body: takes over which nodes are fixed. The obstacles are those that are
@@ -49,11 +53,18 @@ class IslandObjective final : public optimize::Objective {
   optimize::ErrorBudget budget(std::span<const double> d, double accuracy) const override;
   // Not with penalties, whose obstacles move from step to step, nor with contact between bodies.
   bool has_kinks() const override { return !terms_.empty() || constraints_.any(); }
+  // Body by body, against the normal forces of obstacles that are constraints.
+  bool is_balanced() override;
   bool keeps_its_hessian() const override;
   std::vector<double> choices() const override { return constraints_.choices(); }
   void choose(std::span<const double> choices) override { constraints_.choose(choices); }
 
   bool begin_iteration() override;
+  // Until it gets stuck.
+  bool revises() const override { return constraints_.any() && !settled_; }
+  optimize::Revision revise(optimize::HessianKind kind, std::span<double> d, std::span<double> g) override;
+  void forget() override;
+  void project_to_tangents(std::span<double> d) const override { constraints_.project_to_tangents(d); }
   bool settle() override;
   // Forgets what settle() kept.
   void let_go();
@@ -94,11 +105,16 @@ class IslandObjective final : public optimize::Objective {
     return whole.subspan(first_node_[body] * block(), (first_node_[body + 1] - first_node_[body]) * block());
   }
   void clear_fixed(std::span<double> g) const;
+  // Whether what is left of a gradient is small beside the forces of the constraints, body by body.
+  bool is_small_beside_forces(std::span<const double> left, double part_of_forces) const;
+  // g ← ∇E′ + H′d.
+  void gradient_after(optimize::HessianKind kind, std::span<const double> d, std::span<double> g);
   void finish_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian);
 
   std::vector<StepObjective*> bodies_;
   std::vector<ContactTerm*> terms_;
-  std::function<bool()> renewal_;
+  std::function<bool()> renewal_, revision_;
+  std::function<void()> forgetting_;
   int dimension_;
   std::vector<std::size_t> first_node_;  // one more than bodies
   std::vector<std::int64_t> first_slot_;

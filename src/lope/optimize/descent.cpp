@@ -38,7 +38,7 @@ MinimizerSummary DescentRun::minimize() {
     return recorder_.finish(Outcome::Failed, "the energy of the starting point is not finite");
   bool confirms = false;
   while (true) {
-    if (recorder_.iterations() == patience) settle();
+    if (recorder_.iterations() == begins_at_ + patience) settle();
     if (objective_.begin_iteration()) evaluate();
     if (confirms) {
       if (last_step_is_confirmed()) return recorder_.finish(Outcome::Converged, "");
@@ -177,7 +177,7 @@ bool DescentRun::last_step_is_confirmed() {
   const double part = preconditioned_norm() / norm_before_last_step_;
   linalg::combine(-1, work_.direction, 0, work_.trial);
   const ErrorBudget left = objective_.budget(work_.trial, options_.stopping.tolerance);
-  return left.holds() && (part <= expected_part || part * measure_ <= negligible_part * tolerance_);
+  return left.holds() && (part <= expected_part || part * measure_ <= negligible_part * tolerance_) && objective_.is_balanced();
 }
 
 // √(gᵀDg); leaves D g in the direction.

@@ -40,6 +40,8 @@ class DescentRun {
   // D ≈ H⁻¹ as the method has it, after find_direction(): for a cheap look at what is left after the last step.
   virtual linalg::Preconditioner& inverse_at_hand() = 0;
 
+  // The value and the gradient, where the objective is.
+  void evaluate();
   bool tests_displacement() const { return options_.stopping.test == StoppingTest::Displacement; }
   // Whether direction(), taken for the remaining displacement, passes the displacement test.
   bool direction_is_small();
@@ -51,6 +53,7 @@ class DescentRun {
   double forcing() const;
 
   linalg::Vector gradient() { return work_.gradient; }
+  linalg::ConstVector gradient() const { return work_.gradient; }
   linalg::Vector direction() { return work_.direction; }
   linalg::Vector trial() { return work_.trial; }
   const linalg::Space& space() const { return objective_.space(); }
@@ -63,9 +66,9 @@ class DescentRun {
   double value_ = 0, gradient_norm_ = 0, first_gradient_norm_ = 0;
   double measure_ = 0, tolerance_;  // left- and right-hand side of the stopping test
   std::string failure_;
+  int begins_at_ = 0;  // the iteration from which on patience is counted
 
  private:
-  void evaluate();
   void evaluate_gradient();
   bool gradient_test_holds();
   bool move();

@@ -27,6 +27,16 @@ constexpr double least_projection = 0.02, first_projection = 0.1;
 // Of itself, after a good step.
 constexpr double less_projection = 0.9;
 
+// Iterations of a minimisation in which that is done. If they were not enough it starts again without: on long ways around sharp edges a plane says
+// little of an obstacle, and curved searches alone do better.
+constexpr int most_revised_iterations = 80;
+
+// Of a correction: the inverse at hand is that of other constraints, and its norm hides what is stiff now.
+constexpr double correction_tolerance = 1e-3;
+
+// Directions that are found for one iterate while what is active where they lead changes. Rarely more than three are needed.
+constexpr int most_revisions = 10;
+
 // Far from a solution the raw Hessian may be near singular: more MINRES iterations than this buy nothing.
 constexpr int minres_limit = 1000;
 
@@ -37,17 +47,92 @@ class ProjectedNewton::Run final : public DescentRun {
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
     if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) drop_inverse();
-    for (auto* work : {&my_.error_, &my_.right_}) work->resize(objective.size());
+    for (auto* work : {&my_.error_, &my_.right_, &my_.way_, &my_.left_, &my_.start_}) work->resize(objective.size());
     objective.project_partly(1);
   }
   ~Run() override { objective_.project_partly(1); }
 
  private:
+  // Where constraints decide which unknowns are free, a direction knows the active ones of the point where it begins. It is corrected for
+  // those that are active where the quadratic model says that it leads, until these are the same: the semi-smooth Newton method, or primal-dual active
+  // set, for the model (Hintermüller, Ito & Kunisch 2002). A stiff body would otherwise release and catch one node after another.
+  Verdict find_direction() override {
+    if (!revises()) return find_direction_among_active();
+    if (recorder_.iterations() == 0) linalg::copy(x_, my_.start_);
+    if (recorder_.iterations() >= most_revised_iterations) {
+      start_again();
+      return find_direction_among_active();
+    }
+    corrected_ = false;
+    const Verdict verdict = find_direction_among_active();
+    if (verdict == Verdict::Failed) return verdict;
+    const Verdict revised = revise(verdict);
+    if (!corrected_ || revised != Verdict::Search || space().dot(gradient(), direction()) < 0) return revised;
+    // Those that are active went round in circles, and the direction leads uphill.
+    objective_.begin_iteration();
+    evaluate();
+    corrected_ = false;
+    return find_direction_among_active();
+  }
+
+  bool revises() const { return !started_again_ && !fresh_ && !my_.newton_.matrix_free && objective_.revises(); }
+  void start_again() {
+    started_again_ = true;
+    begins_at_ = recorder_.iterations();
+    corrected_ = false;
+    drop_inverse();
+    linalg::copy(my_.start_, x_);
+    objective_.forget();
+    objective_.move_to(x_);
+    objective_.begin_iteration();
+    evaluate();
+  }
+
+  Verdict revise(Verdict verdict) {
+    for (int revision = 0; revision < most_revisions; ++revision) {
+      const Revision found = objective_.revise(kind_, direction(), my_.left_);
+      if (found == Revision::None) return verdict;
+      if (found == Revision::Changed) {
+        evaluate();
+        suits_constraints_ = false;
+      } else if (!suits_constraints_) {
+        drop_inverse();
+      }
+      corrected_ = true;
+      if (!correct()) return Verdict::Failed;
+      verdict = tests_displacement() && direction_is_small() && kind_ == HessianKind::Raw ? Verdict::Converged : Verdict::Search;
+    }
+    return Verdict::Search;
+  }
+
+  // The direction obeys the constraints but leaves left_ of the model's gradient: solves for the rest.
+  bool correct() {
+    linalg::copy(direction(), my_.way_);
+    linalg::combine(-1, my_.left_, 0, my_.right_);
+    if (kind_ == HessianKind::Raw && !correct_raw()) kind_ = HessianKind::Projected;
+    if (kind_ == HessianKind::Projected) {
+      const linalg::BlockMatrix& hessian = assemble(kind_);
+      if (!(direct() ? solve_directly(hessian, correction_tolerance) : solve_iteratively(hessian, correction_tolerance))) {
+        failure_ = my_.inverse_.failure();
+        return false;
+      }
+    }
+    objective_.project_to_tangents(direction());
+    linalg::combine(1, my_.way_, 1, direction());
+    return true;
+  }
+  // False: it is not positive definite there, or there is no inverse at hand.
+  bool correct_raw() {
+    if (!my_.inverse_ready_ && !renew(assemble(HessianKind::Projected))) return false;
+    const linalg::CgSummary found = conjugate_gradients(assemble(HessianKind::Raw), correction_tolerance, options_.max_linear_iterations);
+    return !found.negative_curvature;
+  }
+
   // An estimate of the remaining displacement is a Newton direction with the raw Hessian: it is used where it
   // can be trusted, and beside saddle points, where it leads along negative curvature, which the projected Hessian is
   // blind to. Before the projected system is solved, one application of an inverse in hand tells
   // whether this may be the last iterate.
-  Verdict find_direction() override {
+  Verdict find_direction_among_active() {
     if (tests_displacement() && !fresh_ && near_the_end()) {
       const Estimate estimated = estimate();
       if (estimated == Estimate::Small) return Verdict::Converged;
@@ -62,7 +147,10 @@ class ProjectedNewton::Run final : public DescentRun {
     if (!may_be_last()) return Verdict::Search;
     linalg::copy(direction(), my_.right_);
     const Estimate estimated = estimate();
-    if (estimated == Estimate::Large && !takes_raw()) linalg::copy(my_.right_, direction());
+    if (estimated == Estimate::Large && !takes_raw()) {
+      linalg::copy(my_.right_, direction());
+      kind_ = HessianKind::Projected;
+    }
     return estimated == Estimate::Small ? Verdict::Converged : Verdict::Search;
   }
 
@@ -75,7 +163,7 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   LineSearchResult search(const LineSearchStart& from) override {
-    const LineSearchResult found = line_search().backtrack(objective_, from, {}, trial());
+    const LineSearchResult found = line_search().backtrack(objective_, from, {.lengthens = !corrected_}, trial());
     if (fresh_) adapt_projection(found);
     went_too_far_ = raw_ && found.step < short_step;
     raw_ = false;
@@ -104,6 +192,7 @@ class ProjectedNewton::Run final : public DescentRun {
     const ScopedTimer timer(recorder_.timings().solve);
     inverse().apply(gradient(), my_.error_);
     linalg::combine(-1, my_.error_, 0, direction());
+    kind_ = HessianKind::Projected;
     direction_is_small();
     return inverse().is_near_inverse() ? may_be_last() : is_near();
   }
@@ -126,6 +215,8 @@ class ProjectedNewton::Run final : public DescentRun {
     if (!direct() && e.iterations > 2 * my_.newton_.slow_iterations) drop_inverse();
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
     linalg::combine(-1, my_.error_, 0, direction());
+    objective_.project_to_tangents(direction());
+    kind_ = HessianKind::Raw;
     if (e.saddle) return Estimate::Saddle;
     return direction_is_small() ? Estimate::Small : Estimate::Large;
   }
@@ -137,10 +228,13 @@ class ProjectedNewton::Run final : public DescentRun {
 
   bool solve() {
     linalg::combine(-1, gradient(), 0, my_.right_);
+    kind_ = HessianKind::Projected;
     if (my_.newton_.matrix_free) return solve_without_matrix();
     if (fresh_) return solve_afresh();
     const linalg::BlockMatrix& hessian = assemble(HessianKind::Projected);
-    return direct() ? solve_directly(hessian) : solve_iteratively(hessian);
+    if (!(direct() ? solve_directly(hessian, loosest_tolerance) : solve_iteratively(hessian, std::min(loosest_tolerance, forcing())))) return false;
+    objective_.project_to_tangents(direction());
+    return true;
   }
 
   bool keeps() const { return !fresh_ && my_.newton_.keep_between && objective_.keeps_its_hessian(); }
@@ -149,6 +243,7 @@ class ProjectedNewton::Run final : public DescentRun {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian, fresh_ && projection_ < 1);
     recorder_.count_model();
+    suits_constraints_ = true;
     my_.kept_.reset();
     if (my_.inverse_ready_ && keeps())
       my_.kept_ = std::make_shared<const KeptModel>(model_at(x_, objective_));
@@ -171,24 +266,24 @@ class ProjectedNewton::Run final : public DescentRun {
       objective_.project_partly(projection_);
       hessian = &assemble(HessianKind::Projected);
     }
-    find_with_factor(*hessian);
+    find_with_factor(*hessian, loosest_tolerance);
     return true;
   }
 
-  bool solve_directly(const linalg::BlockMatrix& hessian) {
+  bool solve_directly(const linalg::BlockMatrix& hessian, double tolerance) {
     if (my_.inverse_ready_ && my_.newton_.kept_iterations > 0 &&
-        conjugate_gradients(hessian, 0.1, my_.newton_.kept_iterations).converged) {
+        conjugate_gradients(hessian, tolerance, my_.newton_.kept_iterations).converged) {
       return true;
     }
     if (!renew(hessian)) return false;
-    find_with_factor(hessian);
+    find_with_factor(hessian, tolerance);
     return true;
   }
 
   // The factor does not see couplings: with them it is only a preconditioner.
-  void find_with_factor(const linalg::BlockMatrix& hessian) {
+  void find_with_factor(const linalg::BlockMatrix& hessian, double tolerance) {
     if (!hessian.couplings().empty()) {
-      conjugate_gradients(hessian, 0.1, options_.max_linear_iterations);
+      conjugate_gradients(hessian, tolerance, options_.max_linear_iterations);
       return;
     }
     const ScopedTimer timer(recorder_.timings().solve);
@@ -196,9 +291,8 @@ class ProjectedNewton::Run final : public DescentRun {
     recorder_.count_solve(0);
   }
 
-  bool solve_iteratively(const linalg::BlockMatrix& hessian) {
+  bool solve_iteratively(const linalg::BlockMatrix& hessian, double tolerance) {
     if ((my_.newton_.renew_always || !my_.inverse_ready_) && !renew(hessian)) return false;
-    const double tolerance = std::min(loosest_tolerance, forcing());
     const int used = conjugate_gradients(hessian, tolerance, options_.max_linear_iterations).iterations;
     if (used > my_.newton_.slow_iterations) drop_inverse();
     return true;  // every CG iterate is a descent direction
@@ -241,6 +335,10 @@ class ProjectedNewton::Run final : public DescentRun {
   ProjectedNewton& my_;
   const bool fresh_ = direct() && my_.newton_.projects_partly && objective_.buckles();
   double projection_ = 1;      // with fresh_: how much of it is made
+  HessianKind kind_ = HessianKind::Projected;  // that the direction was found with
+  bool corrected_ = false;          // the direction
+  bool started_again_ = false;
+  bool suits_constraints_ = false;  // the inverse at hand: it is of a Hessian with those that are active
   bool raw_ = false;           // the direction is a step with the raw Hessian, of no known size
   bool went_too_far_ = false;  // the last one was, and only a short part of it could be taken
 };

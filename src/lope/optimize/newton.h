@@ -18,6 +18,7 @@
 //   projected as the factor needs to exist: the elements' part of the Hessian is raw + t (projected − raw), t a tenth less after every
 //   step that was not cut short, doubled when the matrix is not positive definite or the step was. What grows into
 //   a wrinkle is what projection makes stiffer than it is (docs/benchmarks/cloth.md).
+// - Where constraints decide what is free, a direction is corrected for those that are active where it leads.
 #pragma once
 
 #include <lope/linalg/conjugate_gradient.h>
@@ -70,6 +71,7 @@ class ProjectedNewton final : public Minimizer {
   linalg::ConjugateGradient cg_;
   DescentWork work_;
   std::vector<double> error_, right_;
+  std::vector<double> way_, left_, start_;  // Objective::revise
 };
 
 // Plain Newton: raw Hessian, full steps, nothing to stop it from diverging (OPT §2, kept because OPT's Figs.

@@ -35,6 +35,10 @@ struct ErrorBudget {
   bool operator<(const ErrorBudget& other) const { return error * other.allowed < other.error * allowed; }
 };
 
+// What revise() found. None: the direction may be followed. Inexact: too much of the gradient is left to tell. Changed: other constraints
+// are active, or what follows from them is something else, so that what was evaluated before is out of date.
+enum class Revision { None, Inexact, Changed };
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -52,6 +56,14 @@ class Objective {
   // Freezes active sets and contact candidates at the current point until the next call. True if that changed
   // the function or its derivatives there: what was evaluated before the call is then out of date.
   virtual bool begin_iteration() { return false; }
+  // For constraints, which are asked where revises() says so. d is a direction from the current point, found with hessian(kind): freezes what is active where
+  // the quadratic model says that it leads, makes d obey that, and leaves in g what d leaves of the model's gradient in the directions that are free.
+  virtual Revision revise(HessianKind /*kind*/, std::span<double> /*d*/, std::span<double> /*g*/) { return Revision::None; }
+  virtual bool revises() const { return false; }
+  // What was foreseen is forgotten, as at the beginning of a minimisation: it starts again.
+  virtual void forget() {}
+  // d ← the part of it that active constraints leave free.
+  virtual void project_to_tangents(std::span<double> /*d*/) const {}
   // Called when the minimisation gets stuck: from now on, until the next minimisation, the function keeps the choices it
   // makes at the current point (contact partners, held constraints) where these would make it jump or zigzag. True if
   // that may change the function: what was evaluated before the call is then out of date. False from the second call on.
@@ -96,6 +108,9 @@ class Objective {
   // Whether what begin_iteration() freezes (contacts that come and go) may be other where an estimated remaining displacement leads.
   // An estimate is then looked at again at its end.
   virtual bool has_kinks() const { return false; }
+  // Whether what is left of the gradient at the current point is small beside the forces that what is frozen exerts. Stiff matter may be within any
+  // length of its minimiser and yet have the forces of its contacts wrong: a step with kinks is not done before this holds.
+  virtual bool is_balanced() { return true; }
   // Whether the Hessian is the same function of the point and of choices() in all minimisations with the same
   // weights and fixed blocks, so that a model of it may be kept from one to the next. Never where the unknowns
   // themselves change from one to the next.

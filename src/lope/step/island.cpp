@@ -178,10 +178,11 @@ std::vector<double> Island::begin_step(const IslandStart& from, const matter::St
     barrier_memory_ = from.barrier;
   }
   if (friction_) {
-    std::vector<double> expected;
+    unforced_.clear();
     for (const matter::NodalMatter* part : parts_)
-      expected.insert(expected.end(), part->unforced().begin(), part->unforced().end());
-    take_friction({from.contacts.begin(), from.contacts.end()}, expected);
+      unforced_.insert(unforced_.end(), part->unforced().begin(), part->unforced().end());
+    first_contacts_.assign(from.contacts.begin(), from.contacts.end());
+    begin_friction();
   }
   return first_guess();
 }
@@ -284,12 +285,20 @@ optimize::MinimizerSummary Island::minimize(std::span<double> x, const optimize:
                                             ContactReport& report) {
   const bool equilibrium = model_.scheme == Scheme::Static;
   if (friction_) {
-    renewals_ = 0;
-    renewed_ = false;
+    start_renewals();
     joint_->set_renewal([&] { return renew_friction(); });
+    joint_->set_revision([&] { return revise_friction(); });
+    joint_->set_forgetting([&] {
+      begin_friction();
+      start_renewals();
+    });
   }
   optimize::MinimizerSummary all = minimizer_->minimize(*objective_, x, options);
-  if (friction_) joint_->set_renewal({});
+  if (friction_) {
+    joint_->set_renewal({});
+    joint_->set_revision({});
+    joint_->set_forgetting({});
+  }
   bool settled = (!friction_ || renewed_) && !equilibrium;
   Renewal renewal;
   for (report.rounds = 1; all.converged() && !settled;) {

@@ -81,6 +81,9 @@ class Island {
   matter::Contact contact_of(const matter::BarrierPair& pair) const;
   double friction_of(const matter::Contact& contact) const;
   bool renew_friction();
+  bool revise_friction();
+  void begin_friction();
+  void start_renewals();
   bool take_friction(std::vector<matter::Contact> contacts, std::span<const double> x);
   void set_friction(std::span<const matter::Contact> contacts, std::span<const double> x);
   matter::FrictionContact sliding(const matter::Contact& contact, std::span<const double> x) const;
@@ -124,8 +127,11 @@ class Island {
   std::vector<matter::PlacedObstacle> constraints_, penalties_;
   std::vector<matter::Contact> contacts_;  // with friction: those whose forces it takes
   matter::BarrierMemory barrier_memory_;
-  int renewals_ = 0;      // of its forces
-  bool renewed_ = false;  // at the last iterate
+  std::vector<matter::Contact> first_contacts_;  // those that the step began with, for bodies that go on as they were
+  std::vector<double> unforced_;
+  int renewals_ = 0;       // of its forces
+  bool renewed_ = false;   // at the last iterate
+  bool foreseen_ = false;  // they are those where a direction leads
 };
 
 }  // namespace lope::step

@@ -19,6 +19,9 @@ constexpr double creep_of_slide = 0.01;
 // Iterations in which the normal forces of friction are renewed; afterwards they are renewed between rounds.
 constexpr int most_renewals = 30;
 
+// Of all normal forces: a direction is not found anew for less.
+constexpr double settled_change = 0.01;
+
 }  // namespace
 
 std::vector<matter::Contact> Island::contacts_at(std::span<const double> x) {
@@ -90,11 +93,35 @@ double Island::friction_of(const matter::Contact& contact) const {
 
 // Friction with the normal forces at the current point; true if something rubs, or did. The first iterate of a step is a
 // guess, at which last step's forces are better than its own.
+// Where a direction led with the forces that were foreseen there, those of the point itself mean something once it is in balance: before, they are
+// stiffnesses times errors of positions.
 bool Island::renew_friction() {
   const bool guessed = renewals_ == 0 && !friction_->contacts().empty();
-  renewed_ = !guessed && renewals_ < most_renewals;
+  const bool better = guessed || (foreseen_ && !joint_->is_balanced());
+  renewed_ = !better && renewals_ < most_renewals;
   ++renewals_;
   return renewed_ && take_friction(contacts_of(), joint_->point());
+}
+
+// The same with the normal forces that constraints will exert where a direction leads. False if they are about those that the direction
+// was found with.
+bool Island::revise_friction() {
+  if (renewals_ >= most_renewals) return false;
+  std::vector<matter::Contact> contacts = contacts_of();
+  double all = 0;
+  for (const matter::Contact& contact : contacts) all += contact.force;
+  if (matter::ContactChange(contacts_, contacts).size() <= settled_change * all) return false;
+  foreseen_ = true;
+  return take_friction(std::move(contacts), joint_->point());
+}
+
+// With the normal forces at the end of the last step.
+void Island::begin_friction() { take_friction(first_contacts_, unforced_); }
+
+void Island::start_renewals() {
+  renewals_ = 0;
+  renewed_ = false;
+  foreseen_ = false;
 }
 
 // False: nothing rubs, and nothing did.

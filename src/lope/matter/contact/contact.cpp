@@ -101,6 +101,12 @@ double ContactChange::dot(const ContactChange& other) const {
   return sum;
 }
 
+double ContactChange::size() const {
+  double sum = 0;
+  for (const auto& [contact, change] : change_) sum += change.norm();
+  return sum;
+}
+
 bool fits(std::span<const Contact> contacts, std::size_t nodes, std::size_t obstacles) {
   return std::all_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
     const bool nodes_exist = std::all_of(c.node.begin(), c.node.end(), [&](int k) {

@@ -33,6 +33,8 @@ class ContactChange {
   ContactChange(std::span<const Contact> from, std::span<const Contact> to);
   // Σ over the contacts: negative where one change takes back what the other did.
   double dot(const ContactChange& other) const;
+  // The sum of their lengths, newtons.
+  double size() const;
 
  private:
   std::map<std::array<int, 6>, Vec3> change_;

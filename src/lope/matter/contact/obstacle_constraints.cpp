@@ -20,6 +20,15 @@ constexpr double largest_turn = 0.5;
 // Normals whose part perpendicular to the others is shorter than this add no direction of their own.
 constexpr double independent = 1e-6;
 
+// A node that was caught on its way as many times in one revision is not released again.
+constexpr std::uint8_t most_catches = 3;
+
+// What a direction was to lead onto a surface touches it within this many times the distance at which others do then: the surface is curved.
+constexpr double arrival = 1e5;
+
+// Of the way to a surface, the part by which another one differs.
+constexpr double another_way = 0.1;
+
 // Of one active node among the choices: its number, Q and Σ(g′·n)∇²φ.
 constexpr std::size_t numbers_per_choice = 1 + 9 + 9;
 
@@ -40,8 +49,8 @@ bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
 
 }  // namespace
 
-ObstacleConstraints::ObstacleConstraints(int dimension, std::size_t nodes, double touching)
-    : dimension_(dimension), nodes_(nodes), touching_(touching), active_of_node_(nodes, -1) {}
+ObstacleConstraints::ObstacleConstraints(int dimension, std::size_t nodes, Closeness closeness)
+    : dimension_(dimension), nodes_(nodes), closeness_(closeness), touching_(closeness.touching), active_of_node_(nodes, -1), foreseen_(nodes, 0), caught_(nodes, 0) {}
 
 void ObstacleConstraints::begin_step(std::span<const PlacedObstacle> obstacles,
                                      std::span<const std::uint8_t> fixed) {
@@ -51,6 +60,8 @@ void ObstacleConstraints::begin_step(std::span<const PlacedObstacle> obstacles,
   bounds_.clear();
   for (const PlacedObstacle& obstacle : obstacles) bounds_.push_back(obstacle.shape->bounds());
   cautious_ = false;
+  revised_ = false;
+  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
   clear();
 }
 
@@ -110,14 +121,15 @@ void ObstacleConstraints::nearby(const Vec3& x, double reach,
 // least-squares sense.
 void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const Vec3& g, bool keep,
                                         Registered& out) const {
+  const double touching = foreseen_[node] ? arrival * closeness_.revised : touching_;
   thread_local std::vector<geometry::LevelSetSample> features;
   thread_local std::vector<int> owner;
   thread_local std::vector<geometry::LinearConstraint> cone;
   features.clear();
   owner.clear();
   for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-    if (!contains(bounds_[b], x, touching_)) continue;
-    obstacles_[b].shape->free_features(x, touching_, features);
+    if (!contains(bounds_[b], x, touching)) continue;
+    obstacles_[b].shape->free_features(x, touching, features);
     owner.resize(features.size(), static_cast<int>(b));
   }
   if (features.empty()) return;
@@ -126,30 +138,49 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   const double size = g.norm();
   const Vec3 descent = size > 0 ? geometry::nearest_feasible(cone, -g / size) : Vec3::Zero();
 
+  thread_local std::vector<geometry::LevelSetSample> chosen;
+  thread_local std::vector<int> chosen_owner;
+  chosen.clear();
+  chosen_owner.clear();
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    const bool leaves = cone[k].normal.dot(descent) > 1e-9;
+    if (leaves && !keep) continue;
+    chosen.push_back(features[k]);
+    chosen_owner.push_back(owner[k]);
+  }
+  if (!chosen.empty()) hold_on(node, x, x, chosen, chosen_owner, g, out);
+}
+
+void ObstacleConstraints::hold_on(std::size_t node, const Vec3& x, const Vec3& foot,
+                                  std::span<const geometry::LevelSetSample> features, std::span<const int> owner, const Vec3& g,
+                                  Registered& out) const {
   ActiveNode active;
   active.node = static_cast<int>(node);
   active.first = out.pairs.size();
   active.point = x;
-  std::vector<std::size_t> chosen;
+  Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(features.size()));
+  for (std::size_t k = 0; k < features.size(); ++k)
+    normals.col(static_cast<Eigen::Index>(k)) = features[k].gradient.normalized();
+  const Eigen::VectorXd force = math::least_norm_solution(Eigen::MatrixXd(normals), Eigen::VectorXd(g));
   for (std::size_t k = 0; k < features.size(); ++k) {
-    const bool leaves = cone[k].normal.dot(descent) > 1e-9;
-    if (leaves && !keep) continue;
-    chosen.push_back(k);
-    out.pairs.push_back({active.node, owner[k], cone[k].normal, 0});
+    const auto column = static_cast<Eigen::Index>(k);
+    out.pairs.push_back({active.node, owner[k], normals.col(column), std::max(0.0, force[column]), features[k].hessian});
   }
   active.last = out.pairs.size();
-  if (active.first == active.last) return;
-
-  Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(chosen.size()));
-  for (std::size_t k = 0; k < chosen.size(); ++k)
-    normals.col(static_cast<Eigen::Index>(k)) = cone[chosen[k]].normal;
-  const Eigen::VectorXd force = math::least_norm_solution(Eigen::MatrixXd(normals), Eigen::VectorXd(g));
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    const double multiplier = std::max(0.0, force[static_cast<Eigen::Index>(k)]);
-    out.pairs[active.first + k].force = multiplier;
-    active.curvature += multiplier * features[chosen[k]].hessian;
+  if (foot != x) {
+    active.gap = math::least_norm_solution(Eigen::MatrixXd(normals.transpose()), Eigen::VectorXd(normals.transpose() * (foot - x)));
+    active.distance = (foot - x).norm();
   }
-  active.tangent = tangent_projector(std::span(out.pairs).subspan(active.first));
+  finish(active, out);
+}
+
+// What follows from the pairs of a node, the last ones of `out`.
+void ObstacleConstraints::finish(ActiveNode active, Registered& out) const {
+  const std::span<const ActivePair> pairs = std::span(out.pairs).subspan(active.first);
+  active.curvature.setZero();
+  for (const ActivePair& pair : pairs) active.curvature += pair.force * pair.curvature;
+  active.tangent = tangent_projector(pairs);
+  active.last = out.pairs.size();
   out.nodes.push_back(active);
 }
 
@@ -159,7 +190,7 @@ std::vector<ObstacleConstraints::Registered> ObstacleConstraints::register_all(s
   std::vector<Registered> parts((nodes_ + grain - 1) / grain);
   parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), keep, parts[begin / grain]);
+      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), keep || foreseen_[i], parts[begin / grain]);
     }
   });
   return parts;
@@ -179,6 +210,11 @@ double ObstacleConstraints::squared_free_gradient(std::span<const double> g,
   return std::max(sum, 0.0);
 }
 
+void ObstacleConstraints::forget() {
+  revised_ = false;
+  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
+}
+
 bool ObstacleConstraints::settle() {
   if (cautious_ || obstacles_.empty()) return false;
   cautious_ = true;
@@ -186,12 +222,20 @@ bool ObstacleConstraints::settle() {
 }
 
 void ObstacleConstraints::register_active(std::span<const double> x, std::span<const double> g) {
+  touching_ = revised_ ? closeness_.revised : closeness_.touching;
   std::vector<Registered> parts = register_all(x, g, false);
   if (cautious_) {
     std::vector<Registered> kept = register_all(x, g, true);
     const double free = squared_free_gradient(g, kept);
     if (squared_free_gradient(g, parts) - free <= free) parts = std::move(kept);
   }
+  take(parts);
+  revised_ = false;
+  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
+  std::fill(caught_.begin(), caught_.end(), std::uint8_t{0});
+}
+
+void ObstacleConstraints::take(const std::vector<Registered>& parts) {
   clear();
   for (const Registered& part : parts) {
     const std::size_t offset = pairs_.size();
@@ -205,6 +249,108 @@ void ObstacleConstraints::register_active(std::span<const double> x, std::span<c
   }
 }
 
+// The pairs of an active node that g_end presses. False: there are none.
+bool ObstacleConstraints::still_pressed(const ActiveNode& active, const Vec3& g_end, Registered& out) const {
+  const std::span<const ActivePair> pairs = std::span(pairs_).subspan(active.first, active.last - active.first);
+  Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(pairs.size()));
+  for (std::size_t k = 0; k < pairs.size(); ++k) normals.col(static_cast<Eigen::Index>(k)) = pairs[k].normal;
+  const Eigen::VectorXd force = math::least_norm_solution(Eigen::MatrixXd(normals), Eigen::VectorXd(g_end));
+  const bool stays = caught_[static_cast<std::size_t>(active.node)] >= most_catches;
+  ActiveNode next = active;
+  next.first = out.pairs.size();
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const double pressed = force[static_cast<Eigen::Index>(k)];
+    if (pressed < 0 && !stays) continue;
+    out.pairs.push_back(pairs[k]);
+    out.pairs.back().force = std::max(0.0, pressed);
+  }
+  if (out.pairs.size() == next.first) return false;
+  finish(next, out);
+  return true;
+}
+
+// A node on its way into an obstacle is led to where it would be pushed out. False: it does not enter any.
+bool ObstacleConstraints::catch_node(std::size_t node, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const {
+  thread_local std::vector<const geometry::LevelSet*> near;
+  double worst = 0;
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (contains(bounds_[b], end, 0)) worst = std::max(worst, -obstacles_[b].shape->value(end));
+  }
+  if (worst <= touching_) return false;
+  nearby(end, std::numeric_limits<double>::infinity(), near);
+  Vec3 foot = geometry::project_to_free_side(near, end).x;
+  if (dimension_ == 2) foot[2] = 0;
+  return lead_to(node, x, foot, g_end, out);
+}
+
+// To the surfaces at a point of theirs. False: there are none.
+bool ObstacleConstraints::lead_to(std::size_t node, const Vec3& x, const Vec3& foot, const Vec3& g_end, Registered& out) const {
+  thread_local std::vector<geometry::LevelSetSample> features;
+  thread_local std::vector<int> owner;
+  features.clear();
+  owner.clear();
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (!contains(bounds_[b], foot, touching_)) continue;
+    obstacles_[b].shape->free_features(foot, touching_, features);
+    owner.resize(features.size(), static_cast<int>(b));
+  }
+  if (features.empty()) return false;
+  hold_on(node, x, foot, features, owner, g_end, out);
+  return true;
+}
+
+// One that was caught is led to where the surface is now that it goes elsewhere. True: that is another way.
+bool ObstacleConstraints::lead_again(const ActiveNode& active, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const {
+  const ActiveNode before = out.nodes.back();
+  const std::size_t first = before.first;
+  const std::vector<ActivePair> pairs(out.pairs.begin() + static_cast<std::ptrdiff_t>(first), out.pairs.end());
+  out.nodes.pop_back();
+  out.pairs.resize(first);
+  if (lead_to(static_cast<std::size_t>(active.node), x, hold(active, end), g_end, out))
+    return (out.nodes.back().gap - before.gap).norm() > touching_ + another_way * before.gap.norm();
+  out.pairs.insert(out.pairs.end(), pairs.begin(), pairs.end());
+  out.nodes.push_back(before);
+  return false;
+}
+
+bool ObstacleConstraints::revise(std::span<const double> x, std::span<const double> d, std::span<const double> g_end) {
+  touching_ = closeness_.revised;
+  revised_ = true;
+  std::vector<Registered> parts((nodes_ + grain - 1) / grain);
+  std::vector<std::uint8_t> changed(parts.size(), 0);
+  parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
+    Registered& out = parts[begin / grain];
+    std::uint8_t& other = changed[begin / grain];
+    for (std::size_t i = begin; i < end; ++i) {
+      if (fixed_[i]) continue;
+      const int active = active_of_node_[i];
+      const Vec3 at = point(x, i), force = point(g_end, i);
+      if (active >= 0) {
+        const std::size_t before = out.pairs.size();
+        const ActiveNode& node = active_[static_cast<std::size_t>(active)];
+        const bool held = still_pressed(node, force, out);
+        other |= out.pairs.size() - before != node.last - node.first;
+        if (held && !node.touches()) other |= lead_again(node, at, at + point(d, i), force, out);
+      } else if (catch_node(i, at, at + point(d, i), force, out)) {
+        ++caught_[i];
+        other = 1;
+      }
+    }
+  });
+  take(parts);
+  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
+  for (const ActiveNode& active : active_) foreseen_[static_cast<std::size_t>(active.node)] = 1;
+  return std::find(changed.begin(), changed.end(), 1) != changed.end();
+}
+
+void ObstacleConstraints::lead(std::span<double> d) const {
+  project_to_tangents(d);
+  for (const ActiveNode& active : active_) {
+    for (int c = 0; c < dimension_; ++c)
+      d[static_cast<std::size_t>(active.node) * static_cast<std::size_t>(dimension_) + static_cast<std::size_t>(c)] += active.gap[c];
+  }
+}
+
 // Newton's method onto the intersection of the held surfaces: one step is exact for one smooth obstacle, the
 // second removes its rounding.
 Vec3 ObstacleConstraints::hold(const ActiveNode& active, const Vec3& x) const {
@@ -215,7 +361,7 @@ Vec3 ObstacleConstraints::hold(const ActiveNode& active, const Vec3& x) const {
     std::vector<double> gaps;
     for (std::size_t k = active.first; k < active.last; ++k) {
       const ActivePair& pair = pairs_[k];
-      const double reach = (y - active.point).norm() * (1 + 1e-9) + 2 * touching_;
+      const double reach = active.distance + (y - active.point).norm() * (1 + 1e-9) + 2 * std::max(touching_, arrival * closeness_.revised);
       features.clear();
       obstacles_[static_cast<std::size_t>(pair.obstacle)].shape->free_features(y, reach, features);
       const auto turned = [&](const auto& feature) { return feature.gradient.dot(pair.normal); };
@@ -242,7 +388,7 @@ Vec3 ObstacleConstraints::project_node(std::size_t node, const Vec3& x, bool& mo
   Vec3 y = x;
   const int active = active_of_node_[node];
   moved = false;
-  if (active >= 0) {
+  if (active >= 0 && active_[static_cast<std::size_t>(active)].touches()) {
     y = hold(active_[static_cast<std::size_t>(active)], x);
     moved = true;
   }
@@ -294,7 +440,7 @@ Mat3 ObstacleConstraints::derivative(std::size_t node, const Vec3& x) const {
   std::vector<ActivePair> pairs;
   pairs.reserve(features.size());
   for (const auto& feature : features)
-    pairs.push_back({static_cast<int>(node), 0, feature.gradient.normalized(), 0});
+    pairs.push_back({static_cast<int>(node), 0, feature.gradient.normalized(), 0, Mat3::Zero()});
   return tangent_projector(pairs);
 }
 
@@ -309,12 +455,19 @@ void ObstacleConstraints::project_direction(std::span<const double> x, std::span
 }
 
 void ObstacleConstraints::project_gradient(std::span<double> g) const {
-  const auto b = static_cast<std::size_t>(dimension_);
   for (const ActiveNode& active : active_) {
-    const auto i = static_cast<std::size_t>(active.node);
-    const Vec3 tangential = active.tangent * point(g, i);
-    std::copy_n(tangential.data(), b, g.data() + i * b);
+    if (active.touches()) project_to_tangent(active, g);
   }
+}
+
+void ObstacleConstraints::project_to_tangents(std::span<double> d) const {
+  for (const ActiveNode& active : active_) project_to_tangent(active, d);
+}
+
+void ObstacleConstraints::project_to_tangent(const ActiveNode& active, std::span<double> d) const {
+  const auto i = static_cast<std::size_t>(active.node);
+  const Vec3 tangential = active.tangent * point(d, i);
+  std::copy_n(tangential.data(), dimension_, d.data() + i * static_cast<std::size_t>(dimension_));
 }
 
 Mat3 ObstacleConstraints::curvature(optimize::HessianKind kind, const ActiveNode& active) const {

@@ -41,12 +41,16 @@ struct ActivePair {
   int obstacle = 0;
   Vec3 normal = Vec3::Zero();  // ∇φ
   double force = 0;            // (g′·n) ≥ 0, newtons: what the obstacle exerts along the normal
+  Mat3 curvature = Mat3::Zero();  // ∇²φ
 };
 
 class ObstacleConstraints {
  public:
-  // Pairs closer than `touching` (metres) touch.
-  ObstacleConstraints(int dimension, std::size_t nodes, double touching);
+  // Pairs closer than `touching` (metres) touch; closer than `revised` where revise() decided what is held.
+  struct Closeness {
+    double touching = 0, revised = 0;
+  };
+  ObstacleConstraints(int dimension, std::size_t nodes, Closeness closeness);
 
   // `fixed` nodes are left alone. Nothing is active at first. Both spans live as long as the step.
   void begin_step(std::span<const PlacedObstacle> obstacles, std::span<const std::uint8_t> fixed);
@@ -58,6 +62,14 @@ class ObstacleConstraints {
   // Registers the active set at x, g = ∇E′(x).
   void register_active(std::span<const double> x, std::span<const double> g);
   std::span<const ActivePair> active() const { return pairs_; }
+  // The active set where the linear model leads: d is a direction from x, g_end = g′ + H′d. Pairs that would pull are released, nodes
+  // that would enter an obstacle are caught, though they do not touch yet; the forces are those that g_end tells. True if the set is
+  // another one. Nodes that were held at the last call stay so in the next register_active() while they touch.
+  bool revise(std::span<const double> x, std::span<const double> d, std::span<const double> g_end);
+  // Forgets what was foreseen.
+  void forget();
+  // Makes a direction lead the active nodes onto the surfaces.
+  void lead(std::span<double> d) const;
   // Q and Σ(g′·n)∇²φ of the active nodes as numbers, and back: enough for project_gradient(),
   // project_hessian() and project_product(), wherever the obstacles have gone since. Active pairs are
   // forgotten.
@@ -70,8 +82,10 @@ class ObstacleConstraints {
   void project(std::span<double> x) const;
   // d ← DP(x) d: the direction of the curve P(x + αd) at P(x).
   void project_direction(std::span<const double> x, std::span<double> d) const;
-  // g ← Qg.
+  // g ← Qg, for the nodes that touch.
   void project_gradient(std::span<double> g) const;
+  // d ← Qd, for all active nodes.
+  void project_to_tangents(std::span<double> d) const;
   // H′ → Q(H′ − Σ(g′·n)∇²φ)Q + s(I − Q), s the mean of the diagonal of the node's block.
   void project_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian) const;
   // Q of every active node, after those that are there; an active node's takes the place of another one.
@@ -96,6 +110,9 @@ class ObstacleConstraints {
     Vec3 point = Vec3::Zero();        // where it was when registered
     Mat3 tangent = Mat3::Identity();  // Q
     Mat3 curvature = Mat3::Zero();    // Σ(g′·n)∇²φ
+    Vec3 gap = Vec3::Zero();          // the way to the surfaces, where it was caught on its way …
+    double distance = 0;              // … and how far it was at most
+    bool touches() const { return distance == 0; }
   };
   struct Registered {
     std::vector<ActiveNode> nodes;
@@ -108,6 +125,16 @@ class ObstacleConstraints {
   void register_node(std::size_t node, const Vec3& x, const Vec3& g, bool keep, Registered& out) const;
   std::vector<Registered> register_all(std::span<const double> x, std::span<const double> g, bool keep) const;
   double squared_free_gradient(std::span<const double> g, const std::vector<Registered>& parts) const;
+  // Makes the features at `foot`, those of them that are chosen, active pairs, with the forces that g tells.
+  void hold_on(std::size_t node, const Vec3& x, const Vec3& foot, std::span<const geometry::LevelSetSample> features,
+               std::span<const int> owner, const Vec3& g, Registered& out) const;
+  bool still_pressed(const ActiveNode& active, const Vec3& g_end, Registered& out) const;
+  bool catch_node(std::size_t node, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const;
+  void finish(ActiveNode active, Registered& out) const;
+  void take(const std::vector<Registered>& parts);
+  void project_to_tangent(const ActiveNode& active, std::span<double> d) const;
+  bool lead_to(std::size_t node, const Vec3& x, const Vec3& foot, const Vec3& g_end, Registered& out) const;
+  bool lead_again(const ActiveNode& active, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const;
   Vec3 hold(const ActiveNode& active, const Vec3& x) const;
   Vec3 project_node(std::size_t node, const Vec3& x, bool& moved) const;
   Mat3 derivative(std::size_t node, const Vec3& x) const;
@@ -115,13 +142,17 @@ class ObstacleConstraints {
 
   int dimension_;
   std::size_t nodes_;
-  double touching_;
+  Closeness closeness_;
+  double touching_;       // the one that counts now
+  bool revised_ = false;  // since what is active was registered
   std::span<const PlacedObstacle> obstacles_;
   std::span<const std::uint8_t> fixed_;
   std::vector<geometry::Bounds> bounds_;  // per obstacle
   std::vector<ActiveNode> active_;
   std::vector<ActivePair> pairs_;
   std::vector<int> active_of_node_;  // −1: none
+  std::vector<std::uint8_t> foreseen_;  // nodes that revise() found active
+  std::vector<std::uint8_t> caught_;    // how many times, since the last register_active()
   bool cautious_ = false;
 };
 

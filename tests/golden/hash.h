@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lope/matter/liquid/liquid_matter.h>
+#include <lope/matter/mpm/mpm_matter.h>
 #include <lope/step/simulation.h>
 
 #include <cstddef>
@@ -26,6 +27,16 @@ class Hash {
             add_bytes(particles.affine);
           },
           body.liquid.particles);
+    }
+    for (const matter::MpmState& body : each<matter::MpmState>(state.bodies)) {
+      std::visit(
+          [&](const auto& particles) {
+            add_bytes(particles.x);
+            add_bytes(particles.v);
+            add_bytes(particles.F);
+            add_bytes(particles.plastic);
+          },
+          body.particles);
     }
   }
   std::uint64_t value() const { return hash_; }

@@ -1,7 +1,7 @@
 // One answer on every processor: the bits of a few short runs are kept in hashes.txt. Every instruction set with fused
 // instructions must reach them, on this machine and on any other. The scenes are those that no mesh generator takes
 // part in (another version of one may make another mesh) and that use every kernel: both dimensions, every kind of
-// solver, contact, liquids.
+// solver, contact, liquids, material points.
 //
 // Whoever changes what is computed, on purpose, renews the file and says why in the commit:
 //     LOPE_RENEW_HASHES=1 build/release/bin/test_golden --gtest_filter='GoldenHashes.*'
@@ -44,6 +44,8 @@ const std::vector<KeptRun>& runs() {
          {"body.cube.shape.box.lattice=[5, 5, 5]", "time.duration=0.2 s"}},
         {"dam_break", "dam_break", {"liquid.cell=8 cm", "time.duration=0.2 s"}},
         {"liquid_circle_2d", "liquid_circle_2d", {"liquid.resolution=32", "time.duration=0.2 s"}},
+        {"mpm_twist", "mpm_twist", {"mpm.cell=4 cm", "time.duration=0.1 s"}},
+        {"sand_column", "sand_column", {"mpm.cell=4 cm", "mpm.scheme=implicit", "time.duration=0.1 s"}},
     };
     for (const std::string method :
          {"newton", "newton-pcg", "gast15", "lbfgs-h", "lbfgs-pd", "dot", "admm-pd"}) {

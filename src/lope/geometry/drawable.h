@@ -45,6 +45,8 @@ struct DrawnSurface {
 struct DrawnPoints {
   std::vector<float> positions;  // 3 per point
   double radius = 0;             // of the balls that are drawn; metres
+  // Colours of what the points consist of (3 numbers each, sRGB), chosen by the field "part"; empty: all have that of the look.
+  std::vector<float> palette;
   std::vector<DrawnField> fields;
 
   std::size_t count() const { return positions.size() / 3; }

@@ -129,6 +129,7 @@ void add_drawable(const std::string& name, const Drawable& drawable, bool consta
     frame.data.add(name + "/color", std::vector<float>{static_cast<float>(look.color[0]), static_cast<float>(look.color[1]),
                                                        static_cast<float>(look.color[2])});
     if (points.radius > 0) words[name + "/points/radius"] = exact(points.radius);
+    add_vectors(name + "/points/palette", points.palette, frame);
     if (volume.spacing > 0) {
       words[name + "/cells/spacing"] = exact(volume.spacing);
       words[name + "/cells/origin"] =
@@ -174,6 +175,7 @@ Expected<void> read_drawable(const std::string& name, const Frame& frame, Drawab
     if (color.size() == 3) look.color = Vec3(color[0], color[1], color[2]);
     if (reader.word("/points/radius") && (reader.numbers("/points/radius", &points.radius) != 1 || !(points.radius > 0)))
       return input_error("the radius of the points of '{}' is not positive", name);
+    reader.take("/points/palette", points.palette);
     if (reader.word("/cells/spacing")) {
       if (reader.numbers("/cells/spacing", &volume.spacing) != 1 || !(volume.spacing > 0) ||
           reader.numbers("/cells/origin", volume.origin.data()) != 3)
@@ -197,7 +199,7 @@ Expected<void> read_drawable(const std::string& name, const Frame& frame, Drawab
 Expected<void> check_drawable(const std::string& name, const Drawable& drawable) {
   const auto& [dimension, look, surface, points, volume] = drawable;
   if (surface.positions.size() % 3 != 0 || surface.triangles.size() % 3 != 0 || surface.tetrahedra.size() % 4 != 0 ||
-      points.positions.size() % 3 != 0 || volume.cells.size() % 3 != 0)
+      points.positions.size() % 3 != 0 || points.palette.size() % 3 != 0 || volume.cells.size() % 3 != 0)
     return input_error("an array of '{}' is not of whole vectors", name);
   if (!below(surface.triangles, surface.vertices()) || !below(surface.tetrahedra, surface.vertices()))
     return input_error("the triangles or tetrahedra of '{}' do not fit its vertices", name);

@@ -34,6 +34,8 @@ class Preconditioner : public LinearInverse {
   // True if it also acts on smooth errors, so that CG's convergence does not depend on the size of the
   // problem.
   virtual bool is_global() const { return is_near_inverse(); }
+  // True if it is global because it works on levels of every size: a cycle of multigrid.
+  virtual bool has_levels() const { return false; }
   // True if it is linear, symmetric and made of A or of a nearby matrix such that the eigenvalues of M⁻¹A lie within modest bounds
   // whatever the size of the problem (spectrally equivalent).
   virtual bool is_equivalent() const { return is_near_inverse(); }

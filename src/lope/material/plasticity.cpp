@@ -41,14 +41,18 @@ double radial_return(const Parameters& elastic, const Vec<d>& mean, const Vec<d>
   return low;
 }
 
+// The part of the excess over the yield stress that a step leaves.
+double left_of_excess(const Parameters& elastic, const Plasticity& plasticity, double h) {
+  if (plasticity.flow != Flow::Bingham || !(plasticity.viscosity > 0)) return 0;
+  return 1 / (1 + 3 * elastic.mu * h / plasticity.viscosity);
+}
+
 template <int d>
 Vec<d> flow_of_metal(const Parameters& elastic, const Plasticity& plasticity, const Vec<d>& sigma, double h,
                      double& variable) {
   const double q = equivalent_stress<d>(elastic, sigma.cwiseMax(least_stretch));
   if (!(q > plasticity.yield)) return sigma;
-  const double left =
-      plasticity.flow == Flow::Bingham && plasticity.viscosity > 0 ? 1 / (1 + 3 * elastic.mu * h / plasticity.viscosity) : 0;
-  const double wanted = plasticity.yield + left * (q - plasticity.yield);
+  const double wanted = plasticity.yield + left_of_excess(elastic, plasticity, h) * (q - plasticity.yield);
   const Vec<d> strain = logarithms<d>(sigma), mean = Vec<d>::Constant(strain.mean());
   const Vec<d> deviator = strain - mean;
   const double t = radial_return<d>(elastic, mean, deviator, q, wanted);
@@ -64,6 +68,15 @@ Vec<d> flow_of_snow(const Plasticity& plasticity, const Vec<d>& sigma, double& v
   return kept;
 }
 
+// Drucker–Prager: the largest |dev ε| at this trace of the strain.
+template <int d>
+double sand_yield(const Parameters& elastic, const Plasticity& plasticity, double trace) {
+  if (!(trace < 0)) return 0;
+  const double sine = std::sin(plasticity.friction_angle);
+  const double alpha = std::sqrt(2.0 / 3.0) * 2 * sine / (3 - sine);
+  return -alpha * (d * elastic.lambda + 2 * elastic.mu) / (2 * elastic.mu) * trace;
+}
+
 template <int d>
 Vec<d> flow_of_sand(const Parameters& elastic, const Plasticity& plasticity, const Vec<d>& sigma, double& variable) {
   const Vec<d> trial = logarithms<d>(sigma);
@@ -76,9 +89,7 @@ Vec<d> flow_of_sand(const Parameters& elastic, const Plasticity& plasticity, con
     return Vec<d>::Ones();
   }
   variable = 0;
-  const double sine = std::sin(plasticity.friction_angle);
-  const double alpha = std::sqrt(2.0 / 3.0) * 2 * sine / (3 - sine);
-  const double allowed = -alpha * (d * elastic.lambda + 2 * elastic.mu) / (2 * elastic.mu) * trace;
+  const double allowed = sand_yield<d>(elastic, plasticity, trace);
   const Vec<d> kept = size > allowed ? Vec<d>(Vec<d>::Constant(trace / d) + allowed / size * deviator) : strain;
   return kept.array().exp().matrix();
 }
@@ -124,6 +135,23 @@ Vec<d> flow(const Parameters& elastic, const Plasticity& plasticity, const Vec<d
   return sigma;
 }
 
+bool has_potential(const Parameters& elastic, const Plasticity& plasticity) {
+  return elastic.density == Density::StvkHencky && plasticity.flow != Flow::None && plasticity.flow != Flow::Snow;
+}
+
+bool is_lagged(const Plasticity& plasticity) { return plasticity.flow == Flow::DruckerPrager; }
+
+template <int d>
+Yielding yielding(const Parameters& elastic, const Plasticity& plasticity, double trace, double h, double variable) {
+  assert(has_potential(elastic, plasticity));
+  if (plasticity.flow == Flow::DruckerPrager)
+    return {sand_yield<d>(elastic, plasticity, trace + variable), 0, variable, 0};
+  // q = √(3/2) 2μ |dev ε|.
+  return {plasticity.yield / (std::sqrt(6.0) * elastic.mu), left_of_excess(elastic, plasticity, h), 0, 1};
+}
+
+template Yielding yielding<2>(const Parameters&, const Plasticity&, double, double, double);
+template Yielding yielding<3>(const Parameters&, const Plasticity&, double, double, double);
 template double equivalent_stress<2>(const Parameters&, const Vec2&);
 template double equivalent_stress<3>(const Parameters&, const Vec3&);
 template Vec2 flow<2>(const Parameters&, const Plasticity&, const Vec2&, double, double&);

@@ -23,6 +23,7 @@
 #include <lope/material/parameters.h>
 #include <lope/math/types.h>
 
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -58,6 +59,22 @@ Parameters hardened(const Parameters& elastic, const Plasticity& plasticity, dou
 // The stretches after flow in a step of length h (seconds); changes the variable. `elastic` is before hardening.
 template <int d>
 Vec<d> flow(const Parameters& elastic, const Plasticity& plasticity, const Vec<d>& sigma, double h, double& variable);
+
+// Whether flow can take place inside the minimisation of a step, by the potential of yielding_hencky.h: von Mises, Bingham and
+// Drucker–Prager with StvkHencky.
+bool has_potential(const Parameters& elastic, const Plasticity& plasticity);
+// Whether that potential depends on the pressure, which has to be known from another point: Drucker–Prager.
+bool is_lagged(const Plasticity& plasticity);
+// The constants of that potential in d dimensions for a step of length h, where the trace of the trial strain is `trace` (without
+// the volume correction) and the plastic variable has this value.
+struct Yielding {
+  double yield = std::numeric_limits<double>::infinity();  // |dev ε|
+  double left = 0;
+  double correction = 0;
+  double tension = 1;
+};
+template <int d>
+Yielding yielding(const Parameters& elastic, const Plasticity& plasticity, double trace, double h, double variable);
 
 // q at given stretches: √(3/2) of the deviatoric Kirchhoff stress, Pa.
 template <int d>

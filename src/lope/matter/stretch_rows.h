@@ -7,12 +7,21 @@
 #pragma once
 
 #include <lope/material/dispatch.h>
+#include <lope/material/yielding_hencky.h>
 #include <lope/math/psd.h>
 #include <lope/math/svd.h>
 #include <lope/matter/pack_rows.h>
 #include <lope/matter/stretch_layout.h>
 
+#include <type_traits>
+
 namespace lope::matter {
+
+// The struct of a batch's model. Kinds with models of their own have an overload beside their type.
+template <class Visitor>
+[[gnu::always_inline]] inline void visit_model(material::Density density, const Visitor& visitor) {
+  material::visit_density(density, visitor);
+}
 
 template <int d, int W, class Isa, class L>
 struct StretchRows : PackRows<W, Isa> {
@@ -39,9 +48,16 @@ struct StretchRows : PackRows<W, Isa> {
     for (int i = 0; i < d; ++i) s[i] = pack_of<X>(state, L::sigma + i, lane);
     return s;
   }
-  template <class X = T>
-  [[gnu::always_inline]] static material::Lame<X> lame(const Row* rest, int lane) {
-    return {pack_of<X>(rest, L::mu, lane), pack_of<X>(rest, L::lambda, lane)};
+  // The constants that a model works with.
+  template <class Model, class X = T>
+  [[gnu::always_inline]] static auto constants(const Row* rest, int lane) {
+    const X mu = pack_of<X>(rest, L::mu, lane), lambda = pack_of<X>(rest, L::lambda, lane);
+    if constexpr (std::is_same_v<Model, material::YieldingHencky>) {
+      return material::YieldingLame<X>{mu, lambda, pack_of<X>(rest, L::yield, lane), pack_of<X>(rest, L::left, lane),
+                                       pack_of<X>(rest, L::correction, lane), pack_of<X>(rest, L::tension, lane)};
+    } else {
+      return material::Lame<X>{mu, lambda};
+    }
   }
 
   // A B.
@@ -110,10 +126,10 @@ struct StretchRows : PackRows<W, Isa> {
     for (int batch = begin; batch < end; ++batch) {
       const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
       const Row* state = rows_of(batches.state, batch, L::state_rows);
-      material::visit_density(batches.model[batch], [&](auto model) {
+      visit_model(batches.model[batch], [&](auto model) {
         for (int lane = 0; lane < lanes; lane += W) {
           const Column<T> s = stretches(state, lane);
-          const material::Lame<T> m = lame(rest, lane);
+          const auto m = constants<decltype(model)>(rest, lane);
           const T volume = row(rest, L::volume, lane);
           const T psi = model.template energy<T, d>(m, s);
           Column<T> g;
@@ -130,11 +146,12 @@ struct StretchRows : PackRows<W, Isa> {
   }
 
   // ψ_i of a batch, pack by pack.
-  [[gnu::always_inline]] static void density_slopes(material::Density density, const Row* rest, const Row* state,
+  template <class Model>
+  [[gnu::always_inline]] static void density_slopes(Model which, const Row* rest, const Row* state,
                                                     Column<T> (&slope)[lanes / W]) {
-    material::visit_density(density, [&](auto model) {
+    visit_model(which, [&](auto model) {
       for (int lane = 0; lane < lanes; lane += W)
-        model.template gradient<T, d>(lame(rest, lane), stretches(state, lane), slope[lane / W]);
+        model.template gradient<T, d>(constants<decltype(model)>(rest, lane), stretches(state, lane), slope[lane / W]);
     });
   }
 
@@ -145,9 +162,9 @@ struct StretchRows : PackRows<W, Isa> {
       const Row* state = rows_of(batches.state, batch, L::state_rows);
       Row* out = rows_of(batches.tangent, batch, L::tangent_rows);
       material::StretchHessian<Wide, d> h[lanes / Wide::width];
-      material::visit_density(batches.model[batch], [&](auto model) {
+      visit_model(batches.model[batch], [&](auto model) {
         for (int lane = 0; lane < lanes; lane += Wide::width) {
-          model.template hessian<Wide, d>(lame<Wide>(rest, lane), stretches<Wide>(state, lane),
+          model.template hessian<Wide, d>(constants<decltype(model), Wide>(rest, lane), stretches<Wide>(state, lane),
                                           h[lane / Wide::width]);
         }
       });

@@ -136,6 +136,35 @@ class SettledIterate {
   Checkpoint before_[2];  // two checkpoints ago, at half of the iterations, and the last one
 };
 
+// Decides when e says what the test needs, with a cycle of multigrid, which acts on errors of every wavelength, though perhaps not
+// equally well on all: at iterations 4, 5, 8, 11, 16, … the second half of the iterations must have added less than a tenth of what is allowed,
+// or, to a direction that is far from passing, less than a small part of it. What a step's test gives no weight to (light nodes of material
+// points, which may go anywhere) need not have settled.
+class UsefulIterate {
+ public:
+  UsefulIterate(const Strain& strain, std::size_t size) : strain_(strain), change_(size) {
+    for (auto* at : {&before_[0], &before_[1]}) at->resize(size);
+  }
+
+  bool operator()(const linalg::CgProgress& progress) {
+    if (progress.relative_residual <= solved) return true;
+    if (progress.iteration != static_cast<int>(next_)) return false;
+    next_ *= std::numbers::sqrt2;
+    linalg::add_scaled(progress.x, -1, before_[0], change_);  // since half of the iterations
+    std::swap(before_[0], before_[1]);
+    linalg::copy(progress.x, before_[1]);
+    if (++checkpoints_ <= 2) return false;
+    return strain_(change_) <= std::max(careful, meticulous * strain_(progress.x));
+  }
+
+ private:
+  const Strain& strain_;
+  double next_ = 4;
+  int checkpoints_ = 0;
+  std::vector<double> change_;
+  std::vector<double> before_[2];  // the iterates two checkpoints ago and at the last one
+};
+
 // Decides the same, or what the test needs, with a preconditioner M that is equivalent to H, so that the smallest eigenvalue of M⁻¹H soon shows in CG's
 // coefficients. With μ below it, φ rᵀM⁻¹r / μ bounds the squared energy norm of e's error, 1/φ = rᵀM⁻¹r Σ 1/(rᵀM⁻¹r) over
 // all residuals so far (Meurant & Tichý 2019); here μ is half of the smallest Ritz value, which comes down to that eigenvalue
@@ -219,6 +248,8 @@ DisplacementEstimate estimate_displacement(const linalg::Space& space, const lin
   if (!preconditioner.is_near_inverse() || hessian.has_couplings()) {
     if (preconditioner.is_equivalent() && !hessian.has_couplings()) {
       options.monitor = BoundedIterate(space, hessian.block_size(), strain);
+    } else if (preconditioner.has_levels() && !hessian.has_couplings() && strain) {
+      options.monitor = UsefulIterate(strain, gradient.size());
     } else {
       options.monitor = SettledIterate(space, hessian.block_size(), preconditioner.is_global());
     }

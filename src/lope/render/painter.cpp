@@ -240,7 +240,29 @@ Expected<void> Painter::add_surface(const Drawable& drawable, std::size_t thing,
   return {};
 }
 
+// One lot of balls per colour of the palette. Points of no known part have the colour of the look.
+void Painter::add_parts(const Drawable& drawable, Scene& picture) const {
+  const DrawnField* part = find_field(drawable.points.fields, "part");
+  const std::vector<Vec3> colours = io::to_vectors(drawable.points.palette), centers = io::to_vectors(drawable.points.positions);
+  std::vector<Balls> lots(colours.size() + 1);
+  for (std::size_t p = 0; p < centers.size(); ++p) {
+    const double number = part ? part->values[p] : -1;
+    const bool known = number >= 0 && number < static_cast<double>(colours.size());
+    lots[known ? static_cast<std::size_t>(number) : colours.size()].centers.push_back(centers[p]);
+  }
+  for (std::size_t k = 0; k < lots.size(); ++k) {
+    if (lots[k].centers.empty()) continue;
+    lots[k].radius = drawable.points.radius > 0 ? drawable.points.radius : 0.004 * extent_;
+    lots[k].colour = to_colour(k < colours.size() ? colours[k] : drawable.look.color);
+    picture.balls.push_back(std::move(lots[k]));
+  }
+}
+
 Expected<void> Painter::add_points(const Drawable& drawable, Scene& picture) const {
+  if (!coloured() && !drawable.points.palette.empty()) {
+    add_parts(drawable, picture);
+    return {};
+  }
   Balls& balls = picture.balls.emplace_back();
   balls.centers = io::to_vectors(drawable.points.positions);
   balls.radius = drawable.points.radius > 0 ? drawable.points.radius : 0.004 * extent_;

@@ -46,6 +46,7 @@ class Painter {
   void place_camera(const geometry::Bounds& all);
   bool coloured() const;
   Expected<void> add_surface(const geometry::Drawable& drawable, std::size_t thing, Scene& picture) const;
+  void add_parts(const geometry::Drawable& drawable, Scene& picture) const;
   Expected<void> add_points(const geometry::Drawable& drawable, Scene& picture) const;
   Expected<std::optional<SurfaceField>> field_of(std::size_t vertices, std::size_t triangles,
                                                  const std::vector<double>& values) const;

@@ -72,6 +72,9 @@ io::Frame FrameWriter::topology() const {
     geometry::Drawable body;
     body.dimension = model.bodies[i]->dimension;
     if (scene_.bodies[i].color) body.look.color = *scene_.bodies[i].color;
+    for (const std::optional<Vec3>& color : scene_.bodies[i].part_colors) {
+      for (int k = 0; k < 3; ++k) body.points.palette.push_back(static_cast<float>((*color)[k]));
+    }
     simulation_.matter(i).draw_once(wanted(), body);
     io::add_drawable(model.bodies[i]->name, body, true, frame);
   }

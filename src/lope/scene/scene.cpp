@@ -57,6 +57,9 @@ Scene read_scene(Value root, const std::string& source, int dimension) {
     if (!kind->is_in(root)) continue;
     for (BodySettings& body : kind->settings(root)) {
       if (!body.color) body.color = palette(scene.bodies.size());
+      for (std::size_t k = 0; k < body.part_colors.size(); ++k) {
+        if (!body.part_colors[k]) body.part_colors[k] = palette(scene.bodies.size() + k);
+      }
       scene.bodies.push_back(std::move(body));
     }
   }

@@ -42,6 +42,8 @@ struct BodySettings {
   std::string name;
   int dimension = 3;
   std::optional<Vec3> color;  // sRGB; in a loaded scene every body has one
+  // Of its parts, where one body of the Model stands for several of the scene file; likewise.
+  std::vector<std::optional<Vec3>> part_colors = {};
 };
 
 // How pictures show an obstacle of the Model.

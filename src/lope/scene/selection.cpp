@@ -60,7 +60,8 @@ std::string format(const Vec3& p) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]
 
 }  // namespace
 
-Selector::Selector(const geometry::Mesh& mesh) : mesh_(mesh), bounds_(geometry::bounds(mesh.vertices)) {}
+Selector::Selector(const geometry::Mesh& mesh, const char* noun)
+    : mesh_(mesh), noun_(noun), bounds_(geometry::bounds(mesh.vertices)) {}
 
 void Selector::name_region(const std::string& name, std::vector<int> chosen_elements) {
   regions_[name] = std::move(chosen_elements);
@@ -115,7 +116,7 @@ Expected<std::vector<int>> Selector::elements(const Value& where) const {
 }
 
 Expected<std::vector<int>> Selector::vertices(const Value& where) const {
-  if (!where.has("region") && !where.has("tag")) return choose(where, mesh_, "vertex");
+  if (!where.has("region") && !where.has("tag")) return choose(where, mesh_, noun_);
   const Expected<std::vector<int>> chosen = elements(where);
   if (!chosen) return chosen;
   return vertices_of(*chosen);

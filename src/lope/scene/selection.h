@@ -15,7 +15,8 @@ namespace lope::scene {
 // when nothing is chosen, or when the numbers or tags do not exist.
 class Selector {
  public:
-  explicit Selector(const geometry::Mesh& mesh);
+  // `noun`: what its vertices are called in messages.
+  explicit Selector(const geometry::Mesh& mesh, const char* noun = "vertex");
 
   Expected<std::vector<int>> vertices(const Value& where) const;
   // Elements by their centroids.
@@ -29,6 +30,7 @@ class Selector {
   std::vector<int> vertices_of(const std::vector<int>& chosen_elements) const;
 
   const geometry::Mesh& mesh_;
+  const char* noun_;
   geometry::Bounds bounds_;
   std::map<std::string, std::vector<int>> regions_;
 };

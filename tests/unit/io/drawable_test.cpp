@@ -18,6 +18,7 @@ Drawable constant_part() {
   made.surface.triangles = {0, 1, 2};
   made.surface.element_fields = {{"partition", "", 1, {3}}};
   made.points.radius = 0.1;
+  made.points.palette = {0.25F, 0.5F, 1, 0, 0, 1};
   made.volume.spacing = 0.5;
   made.volume.origin = Vec3(-1, 0.1, 2);
   made.volume.staggered = {"velocity"};
@@ -75,6 +76,7 @@ TEST_F(DrawableFrames, ComeBackWhole) {
   EXPECT_EQ(find_field(d.surface.element_fields, "partition")->values, std::vector<float>{3});
   EXPECT_EQ(find_field(d.surface.vertex_fields, "velocity")->unit, "m/s");
   EXPECT_EQ(d.points.radius, 0.1);
+  EXPECT_EQ(d.points.palette, constant_part().points.palette);
   EXPECT_EQ(on_points(d, "speed"), (std::vector<double>{5, 1}));
   EXPECT_EQ(d.volume.origin, Vec3(-1, 0.1, 2));
   EXPECT_EQ(d.volume.kinds, constant_part().volume.kinds);

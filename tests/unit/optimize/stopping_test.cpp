@@ -11,18 +11,20 @@ namespace {
 // Block Jacobi, which says of itself what it is told to; for diagonally dominant matrices it is equivalent indeed.
 class Told final : public linalg::Preconditioner {
  public:
-  Told(const linalg::BlockMatrix& matrix, bool equivalent, bool near) : equivalent_(equivalent), near_(near) {
+  Told(const linalg::BlockMatrix& matrix, bool equivalent, bool near, bool levels = false)
+      : equivalent_(equivalent), near_(near), levels_(levels) {
     jacobi_.update(matrix);
   }
   bool update(const linalg::BlockMatrix& matrix) override { return jacobi_.update(matrix); }
   void apply(linalg::ConstVector r, linalg::Vector z) override { jacobi_.apply(r, z); }
   bool is_global() const override { return true; }
   bool is_equivalent() const override { return equivalent_; }
+  bool has_levels() const override { return levels_; }
   bool is_near_inverse() const override { return near_; }
 
  private:
   linalg::BlockJacobi jacobi_;
-  bool equivalent_, near_;
+  bool equivalent_, near_, levels_;
 };
 
 class Estimates : public testing::TestWithParam<std::pair<bool, bool>> {
@@ -69,6 +71,29 @@ TEST_P(Estimates, AreAsGoodAsTheTestNeeds) {
   EXPECT_GE(strained.estimate.iterations, careful.estimate.iterations);
   EXPECT_LE(strained.error, careful.error);
   EXPECT_TRUE(easy.estimate.trustworthy && strained.estimate.trustworthy);
+}
+
+TEST(Estimate, NeedNotSettleWhatTheTestGivesNoWeight) {
+  const linalg::BlockMatrix matrix = linalg::random_matrix(8, 3, 0.16);
+  const auto gradient = linalg::random_vector(matrix.size(), 7);
+  linalg::ConjugateGradient cg;
+  Told global(matrix, false, false, true);
+  std::vector<double> exact(matrix.size()), e(matrix.size());
+  cg.solve(linalg::local_space(), [&](linalg::ConstVector x, linalg::Vector y) { matrix.multiply(x, y); }, global, gradient, exact,
+           {.relative_tolerance = 1e-12, .monitor = {}});
+  // Ten times as large as allowed, by its first `counted` numbers.
+  const auto strain = [&](std::size_t counted) {
+    return [&exact, counted](linalg::ConstVector x) {
+      return 10 * linalg::max_block_norm(x.first(counted), 3) / linalg::max_block_norm(linalg::ConstVector(exact).first(counted), 3);
+    };
+  };
+  const auto estimate = [&](std::size_t counted) {
+    return estimate_displacement(linalg::local_space(), matrix, global, cg, gradient, e, 1000, strain(counted));
+  };
+  const int all = estimate(matrix.size()).iterations, some = estimate(3).iterations;
+  EXPECT_LE(some, all);
+  linalg::combine(-1, exact, 1, e);
+  EXPECT_LT(strain(3)(e), 1);
 }
 
 TEST_P(Estimates, SeeNegativeCurvature) {

@@ -41,7 +41,8 @@ class Painting : public ScratchFolder {
     io::add_drawable("right", square_once(Vec3(0, 0, 1)), true, topology);
     Drawable dot;
     dot.dimension = 2;
-    dot.look.color = Vec3(0, 1, 0);
+    dot.look.color = Vec3(1, 1, 0);
+    dot.points.palette = {1, 0, 1, 0, 1, 0};
     dot.points.radius = 0.4;
     io::add_drawable("dot", dot, true, topology);
     ASSERT_TRUE(io::write_frame(topology, io::topology_path(frames)));
@@ -56,6 +57,7 @@ class Painting : public ScratchFolder {
       io::add_drawable("right", square(2), false, frame);
       Drawable points;
       points.points.positions = {4.5F, 0.5F, 0};
+      points.points.fields = {{"part", "", 1, {k == 2 ? 7.0F : 1.0F}}};  // of the palette; in the last frame, of none
       io::add_drawable("dot", points, false, frame);
       ASSERT_TRUE(io::write_frame(frame, io::frame_path(frames, k)));
     }
@@ -64,13 +66,13 @@ class Painting : public ScratchFolder {
     run = std::make_unique<io::RunFrames>(std::move(*opened));
   }
 
-  Bytes seen(const std::string& color_by, double x) {
+  Bytes seen(const std::string& color_by, double x, std::int64_t frame = 0) {
     PainterOptions options;
     options.picture = {.width = 240, .height = 80, .samples = 16};
     options.color_by = color_by;
     const auto painter = Painter::create(*run, options);
     EXPECT_TRUE(painter) << painter.error().message;
-    const auto image = painter->paint(*run->read(0));
+    const auto image = painter->paint(*run->read(frame));
     EXPECT_TRUE(image) << image.error().message;
     geometry::Bounds all;
     all.add(Vec3(0, 0, 0));
@@ -90,6 +92,11 @@ TEST_F(Painting, BodiesHaveTheirColours) {
   EXPECT_TRUE(is(seen("body", 0.6), Vec3(1, 0, 0)));
   EXPECT_TRUE(is(seen("body", 2.6), Vec3(0, 0, 1)));
   EXPECT_TRUE(is(seen("body", 4.4), Vec3(0, 1, 0)));
+}
+
+TEST_F(Painting, PointsHaveTheColoursOfTheirParts) {
+  EXPECT_TRUE(is(seen("body", 4.4), Vec3(0, 1, 0)));
+  EXPECT_TRUE(is(seen("body", 4.4, 2), Vec3(1, 1, 0)));
 }
 
 TEST_F(Painting, ABodyWithoutTheFieldKeepsItsColour) {

@@ -11,12 +11,18 @@ constexpr double same_direction = 1e-3;  // what is left of a normal that adds n
 }  // namespace
 
 template <int Dim>
-void Conditions<Dim>::set(const Grid<Dim>& grid, const World& world, std::span<const Boundary> kinds, double time, double h) {
+void Conditions<Dim>::set(const Grid<Dim>& grid, const World& world, std::span<const Boundary> kinds,
+                          std::span<const ScriptedNode<Dim>> scripted, double time, double h) {
   const std::size_t count = grid.nodes();
   fixed_.assign(count, 0);
   sticky_.clear();
   contacts_.clear();
   largest_ = 0;
+  for (const ScriptedNode<Dim>& node : scripted) {
+    fixed_[static_cast<std::size_t>(node.number)] = 1;
+    sticky_.emplace_back(node.number, node.displacement);
+    largest_ = std::max(largest_, node.displacement.norm());
+  }
   std::vector<double> depth(count);
   for (std::size_t k = 0; k < world.obstacles.size(); ++k) {
     const Obstacle& obstacle = world.obstacles[k];

@@ -37,15 +37,23 @@ struct NodeContact {
   Vec<Dim> drag = Vec<Dim>::Zero();  // force of friction on a node that slides, N
 };
 
+// A node that follows a script (scripted.h).
+template <int Dim>
+struct ScriptedNode {
+  int number = 0;
+  Vec<Dim> displacement;
+};
+
 template <int Dim>
 class Conditions {
  public:
-  // `kinds`: one per obstacle of the world.
-  void set(const Grid<Dim>& grid, const World& world, std::span<const Boundary> kinds, double time, double h);
+  // `kinds`: one per obstacle of the world. `scripted`: nodes that move with their points, wherever they are.
+  void set(const Grid<Dim>& grid, const World& world, std::span<const Boundary> kinds,
+           std::span<const ScriptedNode<Dim>> scripted, double time, double h);
 
-  // 1 where a node is sticky.
+  // 1 where a node is sticky or scripted.
   std::span<const std::uint8_t> fixed() const { return fixed_; }
-  // The largest displacement that an obstacle asks of a node, metres.
+  // The largest displacement that an obstacle or a script asks of a node, metres.
   double largest_motion() const { return largest_; }
   std::vector<NodeContact<Dim>>& contacts() { return contacts_; }
   const std::vector<NodeContact<Dim>>& contacts() const { return contacts_; }

@@ -36,14 +36,23 @@ template <int d>
 inline constexpr int window_lines = d == 3 ? window * window : window;
 
 // Rows of one batch: the matrix of the rest data is Fₙ. Behind it the place in the cell: distance from the first node touched
-// along each axis, in cells, in [½, 3⁄2].
+// along each axis, in cells, in [½, 3⁄2]; and for matter that yields within the step, the constants of
+// material/yielding_hencky.h.
 template <int d>
 struct Layout : StretchLayout<d> {
-  static constexpr int place = StretchLayout<d>::more_rest, rest_rows = place + d;
+  static constexpr int place = StretchLayout<d>::more_rest, yield = place + d, left = yield + 1, correction = left + 1,
+                       tension = correction + 1, rest_rows = tension + 1;
+};
+
+// What the points of a batch are made of.
+struct PointModel {
+  material::Density density;
+  bool yields;  // within the step; then the density is StvkHencky
+  bool operator==(const PointModel&) const = default;
 };
 
 struct Batches {
-  const material::Density* model;  // one per batch
+  const PointModel* model;         // one per batch
   const int* filled;               // points in the batch, the rest is padding
   const IndexRow* base;            // the first node touched, as a local node of the block
   const Row* rest;

@@ -14,6 +14,12 @@ namespace lope::matter::mpm {
 using material::Column;
 using material::Square;
 
+template <class Visitor>
+[[gnu::always_inline]] inline void visit_model(PointModel model, const Visitor& visitor) {
+  if (model.yields) return visitor(material::YieldingHencky{});
+  material::visit_density(model.density, visitor);
+}
+
 template <int d, int W, class Isa>
 struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
   using Rows = StretchRows<d, W, Isa, Layout<d>>;

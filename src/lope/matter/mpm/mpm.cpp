@@ -3,7 +3,6 @@
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
 #include <lope/matter/mpm/mpm.h>
-#include <lope/matter/mpm/sampling.h>
 #include <lope/optimize/stopping.h>
 
 #include <fmt/core.h>
@@ -21,11 +20,11 @@ constexpr double explicit_cfl = 0.3;        // of dx over the speed of sound
 constexpr double farthest = 1.5;            // cells that a node may move
 constexpr double shortest_part = 1e-6;      // of a step: substeps below it mean that something has exploded
 constexpr int most_rounds = 10;
+constexpr int flow_rounds = 3;              // in which the lag of sand is renewed
 constexpr int drag_rounds = 5;              // in which forces of friction are renewed
 constexpr double drag_accuracy = 0.05;      // of the largest one
 constexpr double clearly_pulled = 1e-3;     // of the largest contact force
 constexpr double clearly_inside = 1e-3;     // of dx
-constexpr double volume_cells = 8;          // sub-cells along an axis that volumes are reckoned by
 
 template <int Dim>
 double size_of(const geometry::Bounds& bounds) {
@@ -59,8 +58,15 @@ class MpmOf final : public Mpm {
  public:
   MpmOf(const Description& description, const World& world)
       : description_(description), world_(world), grid_(description.dx), 
+        fillings_(made_fillings(description)), scripted_(description.scripts, fillings_),
         objective_(materials(description), length(description), description.embedding) {
-    for (const Part& part : description.parts) kinds_.push_back(static_cast<int>(part.material.elastic.density));
+    std::vector<PointModel> models;
+    for (const Part& part : description.parts) {
+      const PointModel model = model_of(part.material);
+      const auto at = std::find(models.begin(), models.end(), model);
+      kinds_.push_back(static_cast<int>(at - models.begin()));
+      if (at == models.end()) models.push_back(model);
+    }
     // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
     // displacement does (docs/material_points.md).
     const bool automatic = description.method == optimize::Method::Auto;
@@ -70,8 +76,18 @@ class MpmOf final : public Mpm {
 
   AnyParticles<Particles> start() override {
     Particles<Dim> particles;
-    for (std::size_t k = 0; k < description_.parts.size(); ++k) fill(description_.parts[k], static_cast<std::int32_t>(k), particles);
+    for (const Filling<Dim>& filling : fillings_) filling.start(particles);
+    feed(particles, 0);
     return particles;
+  }
+  std::vector<std::string> complaints() const override {
+    std::vector<std::string> found;
+    for (std::size_t k = 0; k < fillings_.size(); ++k) {
+      if (fillings_[k].size() == 0)
+        found.push_back(fmt::format("body '{}' has no material points: its shape is empty, or thinner than they are apart",
+                                    description_.parts[k].name));
+    }
+    return found;
   }
 
   Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) override {
@@ -101,6 +117,12 @@ class MpmOf final : public Mpm {
   }
 
  private:
+  static std::vector<Filling<Dim>> made_fillings(const Description& description) {
+    std::vector<Filling<Dim>> made;
+    for (const Part& part : description.parts)
+      made.emplace_back(part, static_cast<std::int32_t>(made.size()), description.dx, description.seed);
+    return made;
+  }
   static std::vector<Material> materials(const Description& description) {
     std::vector<Material> result;
     for (const Part& part : description.parts) result.push_back(part.material);
@@ -113,36 +135,41 @@ class MpmOf final : public Mpm {
     return std::isfinite(least) ? least : description.dx;
   }
 
-  void fill(const Part& part, std::int32_t number, Particles<Dim>& particles) const {
-    const double dx = description_.dx;
-    const auto points = sample<Dim>(*part.shape, sample_distance<Dim>(dx, part.per_cell),
-                                    description_.seed + static_cast<std::uint64_t>(number) * 1000003);
-    if (points.empty()) return;
-    const geometry::Bounds bounds = part.shape->bounds();
-    const Vec3 middle = in_space<Dim>((0.5 * (bounds.min + bounds.max)).template head<Dim>());
-    const double each = volume<Dim>(*part.shape, dx / volume_cells) / static_cast<double>(points.size());
-    for (const Vec<Dim>& x : points) {
-      const Vec3 velocity = part.velocity + part.angular_velocity.cross(in_space<Dim>(x) - middle);
-      particles.add(x, velocity.template head<Dim>(), each, each * part.material.density,
-                    material::initial_plastic_variable(part.material.plasticity), number);
-    }
-  }
-
   void fail(std::string reason) {
     report_.solve.outcome = optimize::Outcome::Failed;
     report_.solve.reason = std::move(reason);
   }
 
+  // What jets bring until this time. Returns when the next filling is due.
+  double feed(Particles<Dim>& particles, double time) const {
+    double next = std::numeric_limits<double>::infinity();
+    if (std::none_of(fillings_.begin(), fillings_.end(), [](const auto& filling) { return filling.is_jet(); })) return next;
+    std::vector<std::size_t> present(fillings_.size(), 0);
+    for (const std::int32_t part : particles.part) ++present[static_cast<std::size_t>(part)];
+    for (std::size_t k = 0; k < fillings_.size(); ++k) {
+      const std::size_t before = particles.size();
+      fillings_[k].feed(time, present[k], particles);
+      next = std::min(next, fillings_[k].next(present[k] + particles.size() - before));
+    }
+    return next;
+  }
+
   void run(Particles<Dim>& particles, double time, double h, const optimize::MinimizerOptions& options) {
-    report_.particles = static_cast<std::int64_t>(particles.size());
     report_.solve.outcome = optimize::Outcome::Converged;
     report_.solve.reason.clear();
     report_.shortest = h;
     double done = 0, most = std::numeric_limits<double>::infinity();
-    while (particles.size() > 0 && done < h) {
+    while (done < h) {
+      const double next = feed(particles, time + done);
+      report_.particles = static_cast<std::int64_t>(particles.size());
+      if (particles.size() == 0) {
+        done = std::min(h, next - time);  // nothing happens until then
+        continue;
+      }
       if (!grid_.holds(particles)) return fail("material points have left for infinity");
       const double limit = std::min(most, largest_substep(particles));
-      const double rest = h - done;
+      const double change = scripted_.next_change(time + done) - time;
+      const double end = change < h ? change : h, rest = end - done;
       const bool last = rest <= limit * (1 + 1e-9);
       double dt = last ? rest : rest < 2 * limit ? 0.5 * rest : limit;
       if (!(dt > shortest_part * h) && description_.stepping == Stepping::Implicit)
@@ -162,7 +189,7 @@ class MpmOf final : public Mpm {
       most = std::numeric_limits<double>::infinity();
       ++report_.substeps;
       report_.shortest = std::min(report_.shortest, dt);
-      done = dt == rest ? h : done + dt;
+      done = dt == rest ? end : done + dt;
     }
   }
 
@@ -193,11 +220,11 @@ class MpmOf final : public Mpm {
     }
     {
       const ScopedTimer timer(report_.seconds.conditions);
-      conditions_.set(grid_, world_, description_.boundaries, time, dt);
+      set_conditions(particles, time, dt);
       const double way = description_.cfl * description_.dx;
       if (conditions_.largest_motion() > way * (1 + 1e-9)) {
         dt *= way / conditions_.largest_motion();
-        conditions_.set(grid_, world_, description_.boundaries, time, dt);
+        set_conditions(particles, time, dt);
       }
     }
     const Vec<Dim> gravity = world_.gravity.template head<Dim>();
@@ -212,9 +239,15 @@ class MpmOf final : public Mpm {
       return part.material.plasticity.flow != material::Flow::None;
     });
     if (flows) objective_.move_to(u_);
+    if (scripted_.any()) came_from_ = particles.x;
     to_particles(grid_, description_.transfer, dt, before_, after_, particles);
+    if (scripted_.any()) scripted_.carry(time, dt, came_from_, particles);
     if (flows) flow_plastically(particles, dt);
     return Taken::Done;
+  }
+
+  void set_conditions(const Particles<Dim>& particles, double time, double dt) {
+    conditions_.set(grid_, world_, description_.boundaries, scripted_.nodes(grid_, particles, time, dt), time, dt);
   }
 
   void flow_plastically(Particles<Dim>& particles, double dt) {
@@ -255,7 +288,9 @@ class MpmOf final : public Mpm {
     best_start();
     optimize::MinimizerSummary summary = minimize(options);
     returned_.assign(conditions_.contacts().size(), 0);
-    for (int round = 0; round < most_rounds && summary.has_result() && change_contacts(round); ++round) {
+    for (int round = 0; round < most_rounds && summary.has_result(); ++round) {
+      const bool contacts = change_contacts(round), flow = round < flow_rounds && flow_changes();
+      if (!contacts && !flow) break;
       ++report_.rounds;
       objective_.conditions_changed();
       conditions_.apply(u_);
@@ -319,6 +354,11 @@ class MpmOf final : public Mpm {
       least = value;
       linalg::copy(trial, u_);
     }
+  }
+
+  bool flow_changes() {
+    objective_.move_to(u_);
+    return objective_.asks_for_renewal();
   }
 
   // With the forces of the round that was: what is pulled is let go, what has gone inside is held (and stays so); what sticks
@@ -431,37 +471,19 @@ class MpmOf final : public Mpm {
   const World& world_;
   std::vector<int> kinds_;  // of parts
   Grid<Dim> grid_;
+  std::vector<Filling<Dim>> fillings_;
+  Scripted<Dim> scripted_;
   Conditions<Dim> conditions_;
   MpmObjective<Dim> objective_;
   std::unique_ptr<optimize::Minimizer> minimizer_, by_gradient_;  // for the test of displacements, and for the others
   std::unique_ptr<optimize::Minimizer> idle_ = optimize::make_minimizer(optimize::Method::NewtonPcg, 0);
   std::vector<double> before_, after_, u_, g_;
+  std::vector<Vec<Dim>> came_from_;  // positions, where scripts carry points
   std::vector<std::uint8_t> returned_;  // per contact
   Report report_;
 };
 
 }  // namespace
-
-double memory_estimate(const Description& description) {
-  const int d = description.dimension;
-  const double cell = std::pow(description.dx, d);
-  double points = 0, nodes = 0;
-  for (const Part& part : description.parts) {
-    const geometry::Bounds bounds = part.shape->bounds();
-    double box = 1, with_rim = 1;
-    for (int a = 0; a < d; ++a) {
-      const double extent = bounds.max[a] - bounds.min[a];
-      box *= extent;
-      with_rim *= extent + 2 * description.dx;
-    }
-    points += part.per_cell * box / cell;
-    nodes += with_rim / cell;
-  }
-  // Two states and batches of a point; blocks of a row in double and single precision, its column numbers, its hierarchy.
-  const double per_point = 8.0 * (2 * (2 * d + 2 * d * d + 4) + 4 * d * d + 4 * d + 12);
-  const double per_node = std::pow(5, d) * (d * d * (8 + 4 + 2) + 4) + 40.0 * 8 * d;
-  return per_point * points + (description.stepping == Stepping::Implicit ? per_node : 40.0 * 8 * d) * nodes;
-}
 
 std::unique_ptr<Mpm> make_mpm(const Description& description, const World& world) {
   if (description.dimension == 2) return std::make_unique<MpmOf<2>>(description, world);

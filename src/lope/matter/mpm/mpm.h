@@ -6,15 +6,18 @@
 // the beginning (explicit: symplectic Euler, bounded by the speed of sound), points take it back, plastic flow follows.
 // Separating nodes are held or let go in rounds: those that are pulled in a solution are free in the next one.
 //
+// Jets fill their parts (filling.h) and scripts carry their points (scripted.h); a substep ends where a script begins or ends.
+//
 // A length with gravity: v_max counts what gravity adds in the substep. A substep in which a node moves by more than 1.5 dx,
 // or which has no solution, is done again with half the length.
 //
 // Lengths in metres; in 2D masses are per metre of depth. The dimension is a run-time value.
 #pragma once
 
-#include <lope/geometry/level_set/level_set.h>
 #include <lope/matter/mpm/boundary.h>
+#include <lope/matter/mpm/filling.h>
 #include <lope/matter/mpm/mpm_objective.h>
+#include <lope/matter/mpm/scripted.h>
 #include <lope/matter/mpm/transfers.h>
 #include <lope/matter/particles/particle_arrays.h>
 #include <lope/matter/world.h>
@@ -28,22 +31,13 @@
 
 namespace lope::matter::mpm {
 
-// What is full of one material at the start: {φ < 0}.
-struct Part {
-  std::string name;
-  geometry::LevelSetPtr shape;
-  Material material;
-  Vec3 velocity = Vec3::Zero();
-  Vec3 angular_velocity = Vec3::Zero();  // rad/s about the middle of its bounds
-  double per_cell = 8;                   // points (sampling.h)
-};
-
 enum class Stepping { Implicit, Explicit };
 
 struct Description {
   int dimension = 3;
   double dx = 0.05;
   std::vector<Part> parts;
+  std::vector<Script> scripts;
   std::vector<Boundary> boundaries;  // one per obstacle of the world
   TransferOptions transfer;
   Stepping stepping = Stepping::Implicit;
@@ -89,6 +83,8 @@ class Mpm {
   // Failed or Interrupted in the report: the particles are unspecified.
   virtual Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) = 0;
   virtual double elastic_energy(const AnyParticles<Particles>& particles) = 0;
+  // Parts without points.
+  virtual std::vector<std::string> complaints() const = 0;
 };
 
 // The world outlives what is made.

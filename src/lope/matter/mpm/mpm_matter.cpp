@@ -32,17 +32,7 @@ MpmMatter::MpmMatter(const MpmBody& body, const World& world) : body_(body), mpm
 Polymorphic<BodyState> MpmMatter::start() {
   MpmState state;
   state.particles = mpm_->start();
-  std::visit(
-      [&](const auto& particles) {
-        std::vector<std::size_t> count(body_.description.parts.size(), 0);
-        for (const std::int32_t part : particles.part) ++count[static_cast<std::size_t>(part)];
-        for (std::size_t k = 0; k < count.size(); ++k) {
-          if (count[k] == 0)
-            remarks_.push_back(fmt::format("body '{}' has no material points: its shape is empty, or thinner than they are apart",
-                                           body_.description.parts[k].name));
-        }
-      },
-      state.particles);
+  remarks_ = mpm_->complaints();
   return state;
 }
 

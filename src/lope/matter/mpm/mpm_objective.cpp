@@ -15,7 +15,10 @@
 namespace lope::matter::mpm {
 namespace {
 constexpr std::size_t grain = 2048;
-constexpr double light_part = 1e-2;  // of the heaviest node's mass
+// Of what lagged matter may bear: renewals in a first minimisation, and in further ones where it is off by more than this part.
+constexpr int whole_renewals = 3, most_renewals = 8, further_renewals = 3;
+constexpr double lag_accuracy = 0.02;
+constexpr double least_volume = 1e-9;  // J below which logarithms are taken of this
 
 // On which line of a row's window another node stands.
 template <int Dim>
@@ -32,7 +35,10 @@ MpmObjective<Dim>::MpmObjective(std::span<const Material> materials, double leng
     : materials_(materials.begin(), materials.end()),
       kernels_(kernels_for(isa, []<Isa which>() -> const Kernels& { return compiled_kernels<Dim, which>(); })),
       embedding_(embedding) {
-  for (const Material& m : materials_) rest_stiffness_.push_back(material::rest_stiffness_norm<Dim>(m.elastic));
+  for (const Material& m : materials_) {
+    rest_stiffness_.push_back(material::rest_stiffness_norm<Dim>(m.elastic));
+    lagged_ = lagged_ || (m.flows_within && material::is_lagged(m.plasticity));
+  }
   scales_.length = length;
   scratch_.resize(worker_count());
 }
@@ -45,8 +51,7 @@ void MpmObjective<Dim>::begin_step(Grid<Dim>& grid, const Particles<Dim>& partic
   h_ = h;
   const std::size_t n = size();
   for (auto* vector : {&inertial_, &unforced_, &positions_, &point_, &work_, &moved_, &remaining_}) vector->resize(n);
-  const auto masses = grid.masses();
-  light_mass_ = masses.empty() ? 0 : light_part * *std::max_element(masses.begin(), masses.end());
+  lightest_point_ = particles.mass.empty() ? 0 : *std::min_element(particles.mass.begin(), particles.mass.end());
   weights_.resize(nodes());
   parallel_for(nodes(), grain, [&](std::size_t i) {
     const Vec<Dim> x = grid.position(i);
@@ -58,6 +63,7 @@ void MpmObjective<Dim>::begin_step(Grid<Dim>& grid, const Particles<Dim>& partic
       inertial_[Dim * i + a] = h * velocity[Dim * i + a] + h * h * gravity[k];
     }
   });
+  renewals_ = 0;
   fill_batches(particles);
   find_scales(particles);
   has_energy_ = false;
@@ -79,10 +85,8 @@ void MpmObjective<Dim>::unforced_guess(std::span<double> u) const {
 // Runs of one density in a block are cut into batches.
 template <int Dim>
 void MpmObjective<Dim>::fill_batches(const Particles<Dim>& particles) {
-  const auto density_of = [&](std::size_t p) {
-    return materials_[static_cast<std::size_t>(particles.part[p])].elastic.density;
-  };
-  density_.clear();
+  const auto model_at = [&](std::size_t p) { return model_of(materials_[static_cast<std::size_t>(particles.part[p])]); };
+  model_.clear();
   filled_.clear();
   first_particle_.clear();
   batch_start_.assign(1, 0);
@@ -91,20 +95,21 @@ void MpmObjective<Dim>::fill_batches(const Particles<Dim>& particles) {
     const auto& block = grid_->blocks()[b];
     for (std::size_t p = block.begin; p < block.end;) {
       std::size_t end = p + 1;
-      while (end < block.end && end < p + lanes && density_of(end) == density_of(p)) ++end;
-      density_.push_back(density_of(p));
+      while (end < block.end && end < p + lanes && model_at(end) == model_at(p)) ++end;
+      model_.push_back(model_at(p));
       filled_.push_back(static_cast<int>(end - p));
       first_particle_.push_back(p);
       block_of.push_back(b);
       p = end;
     }
-    batch_start_.push_back(static_cast<int>(density_.size()));
+    batch_start_.push_back(static_cast<int>(model_.size()));
   }
-  const std::size_t count = density_.size();
+  const std::size_t count = model_.size();
   base_.resize(count);
   rest_.resize(count * Layout<Dim>::rest_rows);
   state_.resize(count * Layout<Dim>::state_rows);
   tangent_.resize(count * Layout<Dim>::tangent_rows);
+  part_.resize(count * lanes);
   parallel_for(count, 64, [&](std::size_t batch) {
     fill_batch(particles, grid_->blocks()[block_of[batch]], batch, first_particle_[batch], filled_[batch]);
   });
@@ -129,7 +134,80 @@ void MpmObjective<Dim>::fill_batch(const Particles<Dim>& particles, const typena
     rest[L::volume].lane[lane] = real ? particles.volume[p] : 0;
     rest[L::mu].lane[lane] = elastic.mu;
     rest[L::lambda].lane[lane] = elastic.lambda;
+    part_[batch * lanes + static_cast<std::size_t>(lane)] = particles.part[p];
+    if (material.flows_within)
+      set_yielding(rest, lane, material, std::log(std::max(particles.F[p].determinant(), least_volume)), particles.plastic[p]);
   }
+}
+
+template <int Dim>
+void MpmObjective<Dim>::set_yielding(Row* rest, int lane, const Material& material, double trace, double variable) const {
+  using L = Layout<Dim>;
+  const material::Yielding made = material::yielding<Dim>(material.elastic, material.plasticity, trace, h_, variable);
+  rest[L::yield].lane[lane] = made.yield;
+  rest[L::left].lane[lane] = made.left;
+  rest[L::correction].lane[lane] = made.correction;
+  rest[L::tension].lane[lane] = made.tension;
+}
+
+// What lagged matter may bear goes this part of the way to what it may at the current point.
+template <int Dim>
+typename MpmObjective<Dim>::Renewal MpmObjective<Dim>::renew_yield(std::size_t batch, double part) {
+  using L = Layout<Dim>;
+  Row* rest = rest_.data() + batch * L::rest_rows;
+  const Row* state = state_.data() + batch * L::state_rows;
+  Renewal sums;
+  for (int lane = 0; lane < filled_[batch]; ++lane) {
+    const Material& material = materials_[static_cast<std::size_t>(part_[batch * lanes + static_cast<std::size_t>(lane)])];
+    if (!material::is_lagged(material.plasticity)) continue;
+    double J = 1;
+    for (int i = 0; i < Dim; ++i) J *= state[L::sigma + i].lane[lane];
+    const double before = rest[L::yield].lane[lane];
+    set_yielding(rest, lane, material, std::log(std::max(J, least_volume)), rest[L::correction].lane[lane]);
+    const double weight = rest[L::volume].lane[lane] * rest[L::mu].lane[lane], change = rest[L::yield].lane[lane] - before;
+    sums.changed += weight * std::abs(change);
+    sums.all += weight * before;
+    rest[L::yield].lane[lane] = before + part * change;
+  }
+  return sums;
+}
+
+template <int Dim>
+bool MpmObjective<Dim>::asks_for_renewal() {
+  if (!lagged_) return false;
+  std::vector<Renewal> each(model_.size());
+  parallel_for(each.size(), 64, [&](std::size_t batch) {
+    if (model_[batch].yields) each[batch] = renew_yield(batch, 0);
+  });
+  Renewal sum;
+  for (const Renewal& part : each) sum = {sum.changed + part.changed, sum.all + part.all};
+  if (!(sum.changed > lag_accuracy * sum.all)) return false;
+  renewals_ = std::min(renewals_, most_renewals - further_renewals);
+  return true;
+}
+
+template <int Dim>
+bool MpmObjective<Dim>::renews() const {
+  return lagged_ && renewals_ < most_renewals;
+}
+
+template <int Dim>
+bool MpmObjective<Dim>::begin_iteration() {
+  if (!renews()) return false;
+  const double part = renewals_++ < whole_renewals ? 1 : 0.5;
+  parallel_for(model_.size(), 64, [&](std::size_t batch) {
+    if (model_[batch].yields) renew_yield(batch, part);
+  });
+  has_energy_ = false;
+  tangent_kind_ = matrix_kind_ = Have::Nothing;
+  return true;
+}
+
+template <int Dim>
+bool MpmObjective<Dim>::settle() {
+  if (!renews()) return false;
+  renewals_ = most_renewals;
+  return true;
 }
 
 // ξ_i: the mass-weighted mean over the particles around node i, ℓ_i = 24dx² (2D: 8dx).
@@ -159,7 +237,7 @@ void MpmObjective<Dim>::find_scales(const Particles<Dim>& particles) {
 
 template <int Dim>
 Batches MpmObjective<Dim>::batches() {
-  return {density_.data(), filled_.data(), base_.data(), rest_.data(), state_.data(), tangent_.data(), 1 / grid_->dx()};
+  return {model_.data(), filled_.data(), base_.data(), rest_.data(), state_.data(), tangent_.data(), 1 / grid_->dx()};
 }
 
 template <int Dim>
@@ -364,7 +442,7 @@ double MpmObjective<Dim>::largest_motion(std::span<const double> u) const {
   });
 }
 
-// Light nodes count by their importance.
+// The error is that of the points: nodes with hardly any mass count by what points notice of them.
 template <int Dim>
 optimize::ErrorBudget MpmObjective<Dim>::budget(std::span<const double> d, double accuracy) const {
   parallel_for(nodes(), grain, [&](std::size_t i) {

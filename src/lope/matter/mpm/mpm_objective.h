@@ -6,6 +6,12 @@
 // another scale. Nodes in obstacles stay among the unknowns: their projected-out directions have zero gradient and identity
 // rows times m/h² (boundary.h).
 //
+// Matter that flows within the step has the energy of material/yielding_hencky.h in place of ψ: its stress is that after the
+// return mapping, which is applied when the step is done. What sand may bear follows from its pressure at the iterates of the
+// first few iterations and is held from then on, like normal forces of friction: renewed to the end, it would go back and forth.
+// Where it does not agree with the solution there is another round
+// (deviation from HOT, OPT and Klár et al. 2016, who let everything flow after an elastic step).
+//
 // The Hessian has up to 5^d blocks a row. All points of a cell add to one dense matrix, scattered once per cell, block of
 // cells by block of cells in 2^d colours; the lower triangle is a copy of the upper one, so the matrix is symmetric to the
 // last bit.
@@ -26,7 +32,11 @@ struct Material {
   material::Parameters elastic;
   material::Plasticity plasticity;
   double density = 1000;  // kg/m³
+  // It flows within the minimisation of an implicit step, not after it. Needs material::has_potential().
+  bool flows_within = false;
 };
+// What a batch of points of it needs to know.
+inline PointModel model_of(const Material& material) { return {material.elastic.density, material.flows_within}; }
 
 template <int Dim>
 class MpmObjective final : public optimize::Objective {
@@ -48,6 +58,9 @@ class MpmObjective final : public optimize::Objective {
   std::size_t size() const override { return Dim * nodes(); }
   int block_size() const override { return Dim; }
   std::span<const std::uint8_t> fixed_blocks() const override { return conditions_->fixed(); }
+  bool begin_iteration() override;
+  bool settle() override;
+  bool has_kinks() const override { return renews(); }
   void move_to(std::span<const double> u) override;
   double value(double give_up_above) override;
   double value_noise() override;
@@ -61,6 +74,9 @@ class MpmObjective final : public optimize::Objective {
   linalg::HierarchyPtr hierarchy() override;
   std::vector<linalg::RowProjector> projectors() const override;
 
+  // Whether what lagged matter may bear is another at the current point than the minimisation has held: it is then renewed a few times more in
+  // the next one.
+  bool asks_for_renewal();
   // The largest displacement of a node that matters, metres. Nodes with hardly any mass, which points touch with the rim of
   // their splines, may go anywhere: the forces on them vanish more slowly than their masses, and points do not notice.
   double largest_motion(std::span<const double> u) const;
@@ -84,13 +100,21 @@ class MpmObjective final : public optimize::Objective {
   void fill_batches(const Particles<Dim>& particles);
   void fill_batch(const Particles<Dim>& particles, const typename Grid<Dim>::Block& block, std::size_t batch,
                   std::size_t first, int count);
+  void set_yielding(Row* rest, int lane, const Material& material, double trace, double variable) const;
+  bool renews() const;
+  // Sums over lagged matter: by how much what it may bear has changed, and what it was.
+  struct Renewal {
+    double changed = 0, all = 0;
+  };
+  Renewal renew_yield(std::size_t batch, double part);
   void find_scales(const Particles<Dim>& particles);
   void make_tangent(optimize::HessianKind kind);
   void assemble(linalg::BlockAssembler& H);
   void finish_rows();
   Batches batches();
-  // 1, less for nodes with hardly any mass.
-  double importance(std::size_t node) const { return std::min(1.0, grid_->masses()[node] / light_mass_); }
+  // At most how far a point goes when the node goes 1 m: no point has a larger weight on it than its mass over that of the lightest
+  // point.
+  double importance(std::size_t node) const { return std::min(1.0, grid_->masses()[node] / lightest_point_); }
   double weight(std::size_t node) const { return grid_->masses()[node] / (h_ * h_); }
 
   std::vector<Material> materials_;
@@ -99,13 +123,16 @@ class MpmObjective final : public optimize::Objective {
   Grid<Dim>* grid_ = nullptr;
   const Conditions<Dim>* conditions_ = nullptr;
   double h_ = 0;
-  double light_mass_ = 0;
+  double lightest_point_ = 0;
   std::vector<double> inertial_, unforced_, positions_, weights_;
 
   std::vector<int> batch_start_;  // per block, one more at the end
-  std::vector<material::Density> density_;
+  std::vector<PointModel> model_;
   std::vector<int> filled_;
   std::vector<std::size_t> first_particle_;
+  std::vector<std::int32_t> part_;  // per lane of a batch
+  bool lagged_ = false;
+  int renewals_ = 0;  // of what lagged matter may bear, in this step
   std::vector<IndexRow> base_;
   std::vector<Row> rest_, state_, tangent_;
 

@@ -123,6 +123,28 @@ void resolve_material(Value& material, const std::string& path, Rules& rules) {
   }
 }
 
+void resolve_handles(Value& body, const std::string& path, Rules& rules, int dimension) {
+  rules.handles(body, path, {}, dimension);
+  const Value* handles = body.find("handle");
+  for (std::size_t i = 0; handles && i < handles->items.size(); ++i) {
+    for (const char* key : {"vertices", "tag"}) {
+      const Value& where = handles->items[i]["where"];
+      if (where.has(key))
+        rules.complain(where[key], fmt::format("{}.handle.{}.where.{}", path, i, key),
+                       "means the numbers of a mesh, and material points have none; give a place");
+    }
+  }
+}
+
+void resolve_jet(const Value& body, const Value& jet, const std::string& path, Rules& rules) {
+  if (body.vector_at("velocity").isZero(0)) rules.complain(body, path + ".velocity", "is missing; a jet needs it");
+  if (!body.vector_at("angular_velocity").isZero(0))
+    rules.complain(body["angular_velocity"], path + ".angular_velocity", "has no meaning for a jet");
+  if (body.has("handle")) rules.complain(body["handle"], path + ".handle", "has no meaning for a jet: its points are not there at the start");
+  if (jet.has("end") && jet.number_at("end") <= jet.number_at("begin"))
+    rules.complain(jet["end"], path + ".jet.end", "must be later than begin");
+}
+
 class MpmKind final : public Kind {
  public:
   std::string_view word() const override { return "mpm"; }
@@ -145,6 +167,12 @@ class MpmKind final : public Kind {
                        .by_default("8.0")
                        .says("Material points per cell, about: it decides how far apart they are (docs/material_points.md)."));
     add_body_velocity(keys);
+    add_body_handles(keys);
+    keys.push_back(table("body[].jet")
+                       .says("Instead of being full once, at the start, its shape is filled again whenever `velocity` has carried the last "
+                             "filling out of it."));
+    keys.push_back(quantity("body[].jet.begin", Dimension::Time).within(at_least_zero).by_default("0.0").says("From when on."));
+    keys.push_back(quantity("body[].jet.end", Dimension::Time).within(positive).says("Until when. Default: for ever."));
     add_body_copies(keys);
     add_body_color(keys);
   }
@@ -156,6 +184,10 @@ class MpmKind final : public Kind {
     keys.push_back(choice("mpm.scheme", {"implicit", "explicit"})
                        .by_default("\"implicit\"")
                        .says("Backward Euler, each substep a minimisation; or symplectic Euler with as many substeps as sound needs."));
+    keys.push_back(choice("mpm.flow", {"within", "after"})
+                       .by_default("\"within\"")
+                       .says("When matter yields in an implicit substep: within its minimisation where the law allows that (von-mises, "
+                             "bingham and sand with stvk-hencky), or always after it, as in HOT: then what flows freely creeps."));
     add_transfer(keys, "mpm", "0.95");
     keys.push_back(number("mpm.cfl").within({0, 1, true, false}).by_default("0.6").says("Cells that the fastest particle may cross in a substep."));
     keys.push_back(quantity("mpm.largest_substep", Dimension::Time).within(positive).says("Substeps are no longer than this. Default: as long as `cfl` allows."));
@@ -174,6 +206,8 @@ class MpmKind final : public Kind {
     resolve_material(*body.find("material"), path + ".material", rules);
     rules.transform(body, path + ".transform", dimension);
     rules.velocities(body, path, dimension);
+    resolve_handles(body, path, rules, dimension);
+    if (const Value* jet = body.find("jet")) resolve_jet(body, *jet, path, rules);
   }
 
   void resolve_tables(Value& root, Rules& rules) const override {
@@ -193,15 +227,18 @@ class MpmKind final : public Kind {
       rules.complain(method, "solver.method", fmt::format("'{}' cannot do material points; use auto, hot or newton-mgpcg, say", method.text));
   }
 
-  // One set of particles, in the colour of its first body.
+  // One set of particles, whose parts are the bodies.
   std::vector<BodySettings> settings(const Value& resolved) const override {
-    const Value& first = *bodies_of(*this, resolved).front();
-    return {{resolved["mpm"].text_at("name"), first.integer_at("dimension"),
-             first.has("color") ? std::optional(color_of(first["color"])) : std::nullopt}};
+    const auto bodies = bodies_of(*this, resolved);
+    BodySettings made{resolved["mpm"].text_at("name"), bodies.front()->integer_at("dimension"), std::nullopt};
+    for (const Value* body : bodies)
+      made.part_colors.push_back(body->has("color") ? std::optional(color_of((*body)["color"])) : std::nullopt);
+    made.color = made.part_colors.front();
+    return {std::move(made)};
   }
 
   Expected<std::vector<Polymorphic<matter::Body>>> build(const Scene& scene, const step::Model& /*world*/) const override {
-    Expected<matter::MpmBody> body = build_mpm(scene.resolved);
+    Expected<matter::MpmBody> body = build_mpm(scene.resolved, scene.duration);
     if (!body) return forward_error(body);
     std::vector<Polymorphic<matter::Body>> bodies;
     bodies.emplace_back(std::move(*body));

@@ -2,11 +2,15 @@
 #include <lope/material/registry.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/checking.h>
+#include <lope/scene/handle_motion.h>
 #include <lope/scene/kinds/mpm_build.h>
 #include <lope/scene/limits.h>
 #include <lope/scene/particle_words.h>
+#include <lope/scene/selection.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -16,7 +20,8 @@ namespace {
 // A mesh file is turned into a grid finer than that of the points by this factor.
 constexpr double voxels_per_cell = 4;
 
-matter::mpm::Material material_of(const Value& value) {
+// within: steps may let it flow while they are solved.
+matter::mpm::Material material_of(const Value& value, bool within) {
   matter::mpm::Material made;
   made.elastic = material::from_young_poisson(material::find_density(value.text_at("model"))->density,
                                               value.number_at("young"), value.number_at("poisson"));
@@ -31,7 +36,42 @@ matter::mpm::Material material_of(const Value& value) {
   take("stretch", made.plasticity.stretch);
   take("hardening", made.plasticity.hardening);
   take("friction_angle", made.plasticity.friction_angle);
+  made.flows_within = within && material::has_potential(made.elastic, made.plasticity);
   return made;
+}
+
+// The handles of the body that is this part, among its points as they are at the start.
+template <int Dim>
+Expected<void> read_scripts(const Value& value, int part, matter::mpm::Description& description) {
+  const Value* handles = value.find("handle");
+  if (!handles) return {};
+  const matter::mpm::Filling<Dim> filling(description.parts[static_cast<std::size_t>(part)], part, description.dx, description.seed);
+  geometry::Mesh points;
+  for (const Vec<Dim>& x : filling.points()) points.vertices.push_back(in_space<Dim>(x));
+  if (points.vertices.empty()) return {};  // said elsewhere
+  const Selector selector(points, "material point");
+  const geometry::Bounds whole = geometry::bounds(points.vertices);
+  const std::size_t first = description.scripts.size();
+  for (const Value& item : handles->items) {
+    const Expected<std::vector<int>> chosen = selector.vertices(item["where"]);
+    if (!chosen) return forward_error(chosen);
+    geometry::Bounds own;
+    for (const int i : *chosen) own.add(points.vertices[static_cast<std::size_t>(i)]);
+    matter::mpm::Script& made = description.scripts.emplace_back();
+    made = {part, *chosen, handle_motion(item, whole, own), item.number_at("begin")};
+    if (item.has("release")) made.end = item.number_at("release");
+    for (std::size_t k = first; k + 1 < description.scripts.size(); ++k) {
+      const matter::mpm::Script& other = description.scripts[k];
+      if (std::max(made.begin, other.begin) >= std::min(made.end, other.end)) continue;
+      std::vector<int> shared;
+      std::set_intersection(chosen->begin(), chosen->end(), other.points.begin(), other.points.end(), std::back_inserter(shared));
+      if (shared.empty()) continue;
+      return input_error("{}: this handle of body '{}' claims {} material points that already belong to the handle at {}; make the "
+                         "regions smaller or release one before the other begins",
+                         to_string(item.at), value.text_at("name"), shared.size(), to_string(handles->items[k - first].at));
+    }
+  }
+  return {};
 }
 
 matter::mpm::Boundary boundary_of(const std::string& word) {
@@ -41,7 +81,7 @@ matter::mpm::Boundary boundary_of(const std::string& word) {
 
 }  // namespace
 
-Expected<matter::MpmBody> build_mpm(const Value& root) {
+Expected<matter::MpmBody> build_mpm(const Value& root, double duration) {
   const Value& table = root["mpm"];
   matter::MpmBody body;
   matter::mpm::Description& made = body.description;
@@ -57,18 +97,30 @@ Expected<matter::MpmBody> build_mpm(const Value& root) {
   made.seed = static_cast<std::uint64_t>(table.integer_at("seed"));
   for (const Value& obstacle : root.items_at("obstacle"))
     made.boundaries.push_back(boundary_of(obstacle.text_at("boundary")));
+  const bool within = made.stepping == matter::mpm::Stepping::Implicit && table.text_at("flow") == "within";
   for (const Value& value : root.items_at("body")) {
     if (value.text_at("kind") != "mpm") continue;
     body.dimension = made.dimension = value.integer_at("dimension");
     auto shape = body_level_set(value, made.dx / voxels_per_cell);
     if (!shape) return forward_error(shape);
-    made.parts.push_back({value.text_at("name"), *shape, material_of(value["material"]), value.vector_at("velocity"),
+    made.parts.push_back({value.text_at("name"), *shape, material_of(value["material"], within), value.vector_at("velocity"),
                           value.vector_at("angular_velocity"), value.number_at("particles")});
+    if (const Value* jet = value.find("jet")) {
+      made.parts.back().jet = {jet->number_at("begin"), duration};
+      if (jet->has("end")) made.parts.back().jet->end = std::min(duration, jet->number_at("end"));
+    }
   }
   const double bytes = matter::mpm::memory_estimate(made);
   if (bytes > affordable_bytes()) {
     return input_error("{}: mpm.cell: cells of {:.3g} m would take about {:.3g} GB, and {:.3g} are too many for this machine; give larger ones",
                        to_string(table["cell"].at), made.dx, bytes / 1e9, affordable_bytes() / 1e9);
+  }
+  int part = 0;
+  for (const Value& value : root.items_at("body")) {
+    if (value.text_at("kind") != "mpm") continue;
+    const auto read = body.dimension == 2 ? read_scripts<2>(value, part, made) : read_scripts<3>(value, part, made);
+    if (!read) return forward_error(read);
+    ++part;
   }
   return body;
 }

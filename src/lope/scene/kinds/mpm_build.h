@@ -8,9 +8,10 @@
 
 namespace lope::scene {
 
-// Fails where a shape cannot be read or has no end, or where the cells are so small that what they need does not fit into
+// `duration`: of the run, seconds. Fails where a shape cannot be read or has no end, where a handle chooses nothing or what another one
+// holds, or where the cells are so small that what they need does not fit into
 // this machine.
-Expected<matter::MpmBody> build_mpm(const Value& root);
+Expected<matter::MpmBody> build_mpm(const Value& root, double duration);
 
 // What `lope check` says of them.
 void check_mpm(const Kind& kind, Checking& checking);

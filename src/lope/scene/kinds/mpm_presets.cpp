@@ -18,8 +18,9 @@ const std::vector<PointPreset>& point_presets() {
       {"aluminium", Density::FixedCorotated, 6.9e10, 0.33, 2700, {.flow = Flow::VonMises, .yield = 2.4e8}, "HOT Table 2"},
       {"steel", Density::FixedCorotated, 2e11, 0.29, 7850, {.flow = Flow::VonMises, .yield = 2.5e8},
        "mild structural steel; Gere & Goodno, Mechanics of Materials, app. I"},
-      {"sauce", Density::FixedCorotated, 2.1e5, 0.33, 2700, {.flow = Flow::VonMises, .yield = 720}, "HOT Table 2"},
-      {"clay", Density::FixedCorotated, 1e6, 0.4, 1800, {.flow = Flow::Bingham, .yield = 5e3, .viscosity = 500},
+      // What flows far has the elasticity whose flow can be part of a step (material/yielding_hencky.h); below yield they are the same.
+      {"sauce", Density::StvkHencky, 2.1e5, 0.33, 2700, {.flow = Flow::VonMises, .yield = 720}, "HOT Table 2"},
+      {"clay", Density::StvkHencky, 1e6, 0.4, 1800, {.flow = Flow::Bingham, .yield = 5e3, .viscosity = 500},
        "soft modelling clay; order of magnitude"},
       {"snow", Density::FixedCorotated, 1.4e5, 0.2, 400,
        {.flow = Flow::Snow, .compression = 0.025, .stretch = 0.0075, .hardening = 10}, "Stomakhin et al. 2013, Table 2"},

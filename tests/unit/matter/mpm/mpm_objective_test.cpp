@@ -43,7 +43,7 @@ struct Step {
     grid.build(particles, std::vector<int>{0, 5});
     velocity.resize(Dim * grid.nodes());
     to_grid<Dim>(grid, particles, {}, velocity);
-    conditions.set(grid, world, std::vector<Boundary>{kind}, 0, h);
+    conditions.set(grid, world, std::vector<Boundary>{kind}, {}, 0, h);
     objective.begin_step(grid, particles, conditions, velocity, Vec<Dim>::Unit(1) * -9.81, h);
     u.resize(objective.size());
     for (double& c : u) c = 0.004 * (2 * random_unit(6, k++) - 1);

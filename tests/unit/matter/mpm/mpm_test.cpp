@@ -1,69 +1,15 @@
 // Steps of material points: motions that are known, conservation, obstacles, resuming, bits.
 #include <lope/base/parallel.h>
-#include <lope/geometry/level_set/analytic.h>
-#include <lope/matter/mpm/mpm_matter.h>
-#include <lope/step/simulation.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "small_scenes.h"
+
 namespace lope::matter {
 namespace {
-
-geometry::LevelSetPtr box(const Vec3& low, const Vec3& high) {
-  return *geometry::level_set(geometry::Box{0.5 * (low + high), high - low});
-}
-geometry::LevelSetPtr floor_at(double y) {
-  return *geometry::level_set(geometry::HalfSpace{Vec3(0, y, 0), Vec3::UnitY()});
-}
-
-Obstacle obstacle(geometry::LevelSetPtr shape, double friction = 0) {
-  Obstacle made;
-  made.name = "obstacle";
-  made.shape = std::move(shape);
-  made.friction = friction;
-  return made;
-}
-
-mpm::Material elastic(double young, double density = 1000) {
-  return {material::from_young_poisson(material::Density::FixedCorotated, young, 0.3), {}, density};
-}
-
-mpm::Part part(geometry::LevelSetPtr shape, mpm::Material material) {
-  mpm::Part made;
-  made.name = "block";
-  made.shape = std::move(shape);
-  made.material = material;
-  made.per_cell = 6;
-  return made;
-}
-
-MpmBody block(double young) {
-  MpmBody body;
-  body.name = "points";
-  body.description.dx = 0.1;
-  body.description.parts = {part(box(Vec3(0, 0, 0), Vec3(0.5, 0.4, 0.3)), elastic(young))};
-  return body;
-}
-
-step::Model model_of(const MpmBody& body, const Vec3& gravity = Vec3::Zero()) {
-  step::Model model;
-  model.gravity = gravity;
-  model.step = 0.02;
-  model.add(body);
-  return model;
-}
-
-const mpm::Particles<3>& points(const step::Simulation& simulation) {
-  return std::get<mpm::Particles<3>>(as<MpmState>(simulation.state().bodies[0]).particles);
-}
-
-void add_floor(step::Model& model, double y, mpm::Boundary kind, double friction = 0) {
-  model.obstacles.push_back(obstacle(floor_at(y), friction));
-  as<MpmBody>(model.bodies[0]).description.boundaries.push_back(kind);
-}
 
 TEST(Mpm, FreeFallIsExact) {
   MpmBody body = block(1e6);

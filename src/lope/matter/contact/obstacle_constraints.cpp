@@ -12,22 +12,14 @@
 namespace lope::matter {
 namespace {
 
-constexpr std::size_t grain = 512;
-
 // Cosine of the angle by which the normal of a held pair may turn within one line search.
 constexpr double largest_turn = 0.5;
 
 // Normals whose part perpendicular to the others is shorter than this add no direction of their own.
 constexpr double independent = 1e-6;
 
-// A node that was caught on its way as many times in one revision is not released again.
-constexpr std::uint8_t most_catches = 3;
-
 // What a direction was to lead onto a surface touches it within this many times the distance at which others do then: the surface is curved.
 constexpr double arrival = 1e5;
-
-// Of the way to a surface, the part by which another one differs.
-constexpr double another_way = 0.1;
 
 // Of one active node among the choices: its number, Q and Σ(g′·n)∇²φ.
 constexpr std::size_t numbers_per_choice = 1 + 9 + 9;
@@ -43,11 +35,11 @@ Mat3 tangent_projector(std::span<const ActivePair> pairs) {
   return tangent;
 }
 
-bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
+}  // namespace
+
+bool ObstacleConstraints::contains(const geometry::Bounds& bounds, const Vec3& x, double margin) {
   return ((x - bounds.min).array() >= -margin).all() && ((bounds.max - x).array() >= -margin).all();
 }
-
-}  // namespace
 
 ObstacleConstraints::ObstacleConstraints(int dimension, std::size_t nodes, Closeness closeness)
     : dimension_(dimension), nodes_(nodes), closeness_(closeness), touching_(closeness.touching), active_of_node_(nodes, -1), foreseen_(nodes, 0), caught_(nodes, 0) {}
@@ -187,10 +179,10 @@ void ObstacleConstraints::finish(ActiveNode active, Registered& out) const {
 std::vector<ObstacleConstraints::Registered> ObstacleConstraints::register_all(std::span<const double> x,
                                                                                std::span<const double> g,
                                                                                bool keep) const {
-  std::vector<Registered> parts((nodes_ + grain - 1) / grain);
-  parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
+  std::vector<Registered> parts((nodes_ + nodes_at_once - 1) / nodes_at_once);
+  parallel_chunks(nodes_, nodes_at_once, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), keep || foreseen_[i], parts[begin / grain]);
+      if (!fixed_[i]) register_node(i, point(x, i), point(g, i), keep || foreseen_[i], parts[begin / nodes_at_once]);
     }
   });
   return parts;
@@ -208,11 +200,6 @@ double ObstacleConstraints::squared_free_gradient(std::span<const double> g,
     }
   }
   return std::max(sum, 0.0);
-}
-
-void ObstacleConstraints::forget() {
-  revised_ = false;
-  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
 }
 
 bool ObstacleConstraints::settle() {
@@ -246,108 +233,6 @@ void ObstacleConstraints::take(const std::vector<Registered>& parts) {
       active_.push_back(active);
     }
     pairs_.insert(pairs_.end(), part.pairs.begin(), part.pairs.end());
-  }
-}
-
-// The pairs of an active node that g_end presses. False: there are none.
-bool ObstacleConstraints::still_pressed(const ActiveNode& active, const Vec3& g_end, Registered& out) const {
-  const std::span<const ActivePair> pairs = std::span(pairs_).subspan(active.first, active.last - active.first);
-  Eigen::Matrix<double, 3, Eigen::Dynamic> normals(3, static_cast<Eigen::Index>(pairs.size()));
-  for (std::size_t k = 0; k < pairs.size(); ++k) normals.col(static_cast<Eigen::Index>(k)) = pairs[k].normal;
-  const Eigen::VectorXd force = math::least_norm_solution(Eigen::MatrixXd(normals), Eigen::VectorXd(g_end));
-  const bool stays = caught_[static_cast<std::size_t>(active.node)] >= most_catches;
-  ActiveNode next = active;
-  next.first = out.pairs.size();
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
-    const double pressed = force[static_cast<Eigen::Index>(k)];
-    if (pressed < 0 && !stays) continue;
-    out.pairs.push_back(pairs[k]);
-    out.pairs.back().force = std::max(0.0, pressed);
-  }
-  if (out.pairs.size() == next.first) return false;
-  finish(next, out);
-  return true;
-}
-
-// A node on its way into an obstacle is led to where it would be pushed out. False: it does not enter any.
-bool ObstacleConstraints::catch_node(std::size_t node, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const {
-  thread_local std::vector<const geometry::LevelSet*> near;
-  double worst = 0;
-  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-    if (contains(bounds_[b], end, 0)) worst = std::max(worst, -obstacles_[b].shape->value(end));
-  }
-  if (worst <= touching_) return false;
-  nearby(end, std::numeric_limits<double>::infinity(), near);
-  Vec3 foot = geometry::project_to_free_side(near, end).x;
-  if (dimension_ == 2) foot[2] = 0;
-  return lead_to(node, x, foot, g_end, out);
-}
-
-// To the surfaces at a point of theirs. False: there are none.
-bool ObstacleConstraints::lead_to(std::size_t node, const Vec3& x, const Vec3& foot, const Vec3& g_end, Registered& out) const {
-  thread_local std::vector<geometry::LevelSetSample> features;
-  thread_local std::vector<int> owner;
-  features.clear();
-  owner.clear();
-  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-    if (!contains(bounds_[b], foot, touching_)) continue;
-    obstacles_[b].shape->free_features(foot, touching_, features);
-    owner.resize(features.size(), static_cast<int>(b));
-  }
-  if (features.empty()) return false;
-  hold_on(node, x, foot, features, owner, g_end, out);
-  return true;
-}
-
-// One that was caught is led to where the surface is now that it goes elsewhere. True: that is another way.
-bool ObstacleConstraints::lead_again(const ActiveNode& active, const Vec3& x, const Vec3& end, const Vec3& g_end, Registered& out) const {
-  const ActiveNode before = out.nodes.back();
-  const std::size_t first = before.first;
-  const std::vector<ActivePair> pairs(out.pairs.begin() + static_cast<std::ptrdiff_t>(first), out.pairs.end());
-  out.nodes.pop_back();
-  out.pairs.resize(first);
-  if (lead_to(static_cast<std::size_t>(active.node), x, hold(active, end), g_end, out))
-    return (out.nodes.back().gap - before.gap).norm() > touching_ + another_way * before.gap.norm();
-  out.pairs.insert(out.pairs.end(), pairs.begin(), pairs.end());
-  out.nodes.push_back(before);
-  return false;
-}
-
-bool ObstacleConstraints::revise(std::span<const double> x, std::span<const double> d, std::span<const double> g_end) {
-  touching_ = closeness_.revised;
-  revised_ = true;
-  std::vector<Registered> parts((nodes_ + grain - 1) / grain);
-  std::vector<std::uint8_t> changed(parts.size(), 0);
-  parallel_chunks(nodes_, grain, [&](std::size_t begin, std::size_t end) {
-    Registered& out = parts[begin / grain];
-    std::uint8_t& other = changed[begin / grain];
-    for (std::size_t i = begin; i < end; ++i) {
-      if (fixed_[i]) continue;
-      const int active = active_of_node_[i];
-      const Vec3 at = point(x, i), force = point(g_end, i);
-      if (active >= 0) {
-        const std::size_t before = out.pairs.size();
-        const ActiveNode& node = active_[static_cast<std::size_t>(active)];
-        const bool held = still_pressed(node, force, out);
-        other |= out.pairs.size() - before != node.last - node.first;
-        if (held && !node.touches()) other |= lead_again(node, at, at + point(d, i), force, out);
-      } else if (catch_node(i, at, at + point(d, i), force, out)) {
-        ++caught_[i];
-        other = 1;
-      }
-    }
-  });
-  take(parts);
-  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
-  for (const ActiveNode& active : active_) foreseen_[static_cast<std::size_t>(active.node)] = 1;
-  return std::find(changed.begin(), changed.end(), 1) != changed.end();
-}
-
-void ObstacleConstraints::lead(std::span<double> d) const {
-  project_to_tangents(d);
-  for (const ActiveNode& active : active_) {
-    for (int c = 0; c < dimension_; ++c)
-      d[static_cast<std::size_t>(active.node) * static_cast<std::size_t>(dimension_) + static_cast<std::size_t>(c)] += active.gap[c];
   }
 }
 
@@ -406,7 +291,7 @@ Vec3 ObstacleConstraints::project_node(std::size_t node, const Vec3& x, bool& mo
 
 void ObstacleConstraints::project(std::span<double> x) const {
   if (obstacles_.empty()) return;
-  parallel_for(nodes_, grain, [&](std::size_t i) {
+  parallel_for(nodes_, nodes_at_once, [&](std::size_t i) {
     if (fixed_[i]) return;
     bool moved = false;
     const Vec3 y = project_node(i, point(x, i), moved);
@@ -447,7 +332,7 @@ Mat3 ObstacleConstraints::derivative(std::size_t node, const Vec3& x) const {
 void ObstacleConstraints::project_direction(std::span<const double> x, std::span<double> d) const {
   if (obstacles_.empty()) return;
   const auto b = static_cast<std::size_t>(dimension_);
-  parallel_for(nodes_, grain, [&](std::size_t i) {
+  parallel_for(nodes_, nodes_at_once, [&](std::size_t i) {
     if (fixed_[i]) return;
     const Vec3 turned = derivative(i, point(x, i)) * point(d, i);
     std::copy_n(turned.data(), b, d.data() + i * b);
@@ -490,7 +375,7 @@ void project_blocks(const std::vector<int>& active_of_node, const auto& tangent_
   };
   const auto start = hessian.pattern().row_start();
   const auto column = hessian.pattern().column();
-  parallel_for(static_cast<std::size_t>(hessian.pattern().rows()), grain, [&](std::size_t row) {
+  parallel_for(static_cast<std::size_t>(hessian.pattern().rows()), nodes_at_once, [&](std::size_t row) {
     for (std::int64_t slot = start[row]; slot < start[row + 1]; ++slot) {
       turn(row, static_cast<std::size_t>(column[static_cast<std::size_t>(slot)]), hessian.block(slot));
     }

@@ -19,7 +19,11 @@
 // - nodes that are released and caught again by turns can stop each other for ever. After settle(), all that
 //   touches is held, and released only while the gradient that this frees is larger than the one that is free
 //   already (the proportioning of Dostál 1997): what is held is solved before it is let go;
-// - the projected Hessian keeps the positive part of −(g′·n)∇²φ only.
+// - the projected Hessian keeps the positive part of −(g′·n)∇²φ only;
+// - for minimisers that ask for it, revise() decides what is active where a direction leads, not where it begins:
+//   the primal-dual active set method for the quadratic model (Hintermüller, Ito & Kunisch 2002), with planes in place of
+//   curved surfaces. A node that is caught on its way does not touch yet: a direction leads it onto the surface (gap),
+//   while gradients and paths leave it free.
 //
 // In 2D the obstacles are cut by the plane z = 0. One thread at a time may call an object.
 #pragma once
@@ -118,6 +122,8 @@ class ObstacleConstraints {
     std::vector<ActiveNode> nodes;
     std::vector<ActivePair> pairs;
   };
+  static constexpr std::size_t nodes_at_once = 512;
+  static bool contains(const geometry::Bounds& bounds, const Vec3& x, double margin);
   void clear();
   Vec3 point(std::span<const double> x, std::size_t node) const;
   void nearby(const Vec3& x, double reach, std::vector<const geometry::LevelSet*>& out) const;

@@ -259,6 +259,38 @@ TEST(ConstraintSet, ReleasesNodesThatPullAway) {
   }
 }
 
+// What a direction leads into an obstacle is led onto its surface, though it does not touch yet; the rest of the direction stays.
+TEST(ConstraintSet, CatchesNodesOnTheirWay) {
+  Block block(Vec3(0, -0.2, 0));
+  IslandObjective island({block.objective.get()});
+  const std::vector<PlacedObstacle> obstacles{at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, -0.6, 0), Vec3::UnitY()}))};
+  island.begin_step(obstacles);
+  island.move_to(block.start);
+  island.begin_iteration();
+  ASSERT_TRUE(island.constraints().active().empty());
+  std::vector<double> d(block.start.size(), 0.0), g(d.size());
+  for (std::size_t k = 0; k < d.size(); k += 3) {
+    d[k] = 0.01;
+    d[k + 1] = 0.05;
+  }
+  EXPECT_EQ(island.revise(optimize::HessianKind::Projected, d, g), optimize::Revision::None);
+  for (std::size_t k = 0; k < d.size(); k += 3) d[k + 1] = -0.3;
+  EXPECT_EQ(island.revise(optimize::HessianKind::Projected, d, g), optimize::Revision::Changed);
+  EXPECT_EQ(island.constraints().active().size(), 16u);
+  std::vector<std::uint8_t> caught(d.size() / 3, 0);
+  for (const ActivePair& pair : island.constraints().active()) {
+    caught[static_cast<std::size_t>(pair.node)] = 1;
+    EXPECT_NEAR(g[3 * static_cast<std::size_t>(pair.node) + 1], 0, 1e-9);  // what holds it is not left
+  }
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    EXPECT_NEAR(d[3 * i], 0.01, 1e-12);
+    EXPECT_NEAR(d[3 * i + 1], caught[i] ? -0.1 : -0.3, 1e-12);
+  }
+  island.forget();
+  island.begin_iteration();
+  EXPECT_TRUE(island.constraints().active().empty());
+}
+
 // In the corner of a container a node is held by three faces and cannot move.
 TEST(ConstraintSet, HoldsANodeInACorner) {
   Block block(Vec3(-0.3, -0.3, -0.3));

@@ -362,6 +362,8 @@ Mat3 ObstacleConstraints::curvature(optimize::HessianKind kind, const ActiveNode
 
 namespace {
 
+constexpr std::size_t rows_at_once = 512;
+
 template <int d>
 void project_blocks(const std::vector<int>& active_of_node, const auto& tangent_of,
                     linalg::BlockMatrix& hessian) {
@@ -375,7 +377,7 @@ void project_blocks(const std::vector<int>& active_of_node, const auto& tangent_
   };
   const auto start = hessian.pattern().row_start();
   const auto column = hessian.pattern().column();
-  parallel_for(static_cast<std::size_t>(hessian.pattern().rows()), nodes_at_once, [&](std::size_t row) {
+  parallel_for(static_cast<std::size_t>(hessian.pattern().rows()), rows_at_once, [&](std::size_t row) {
     for (std::int64_t slot = start[row]; slot < start[row + 1]; ++slot) {
       turn(row, static_cast<std::size_t>(column[static_cast<std::size_t>(slot)]), hessian.block(slot));
     }

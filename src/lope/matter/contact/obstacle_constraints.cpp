@@ -108,6 +108,17 @@ void ObstacleConstraints::nearby(const Vec3& x, double reach,
   }
 }
 
+// What of the obstacles is within `reach` of x, and of which one.
+void ObstacleConstraints::gather(const Vec3& x, double reach, std::vector<geometry::LevelSetSample>& features, std::vector<int>& owner) const {
+  features.clear();
+  owner.clear();
+  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
+    if (!contains(bounds_[b], x, reach)) continue;
+    obstacles_[b].shape->free_features(x, reach, features);
+    owner.resize(features.size(), static_cast<int>(b));
+  }
+}
+
 // Of the touching constraints, those against which −g presses: where the point of the cone of feasible
 // directions that is nearest to −g lies on them. Their forces are the multipliers g = Σ force·n in the
 // least-squares sense.
@@ -117,13 +128,7 @@ void ObstacleConstraints::register_node(std::size_t node, const Vec3& x, const V
   thread_local std::vector<geometry::LevelSetSample> features;
   thread_local std::vector<int> owner;
   thread_local std::vector<geometry::LinearConstraint> cone;
-  features.clear();
-  owner.clear();
-  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-    if (!contains(bounds_[b], x, touching)) continue;
-    obstacles_[b].shape->free_features(x, touching, features);
-    owner.resize(features.size(), static_cast<int>(b));
-  }
+  gather(x, touching, features, owner);
   if (features.empty()) return;
   cone.clear();
   for (const auto& feature : features) cone.push_back({feature.gradient.normalized(), 0});

@@ -127,6 +127,7 @@ class ObstacleConstraints {
   void clear();
   Vec3 point(std::span<const double> x, std::size_t node) const;
   void nearby(const Vec3& x, double reach, std::vector<const geometry::LevelSet*>& out) const;
+  void gather(const Vec3& x, double reach, std::vector<geometry::LevelSetSample>& features, std::vector<int>& owner) const;
   // With `keep`, all that touch are active.
   void register_node(std::size_t node, const Vec3& x, const Vec3& g, bool keep, Registered& out) const;
   std::vector<Registered> register_all(std::span<const double> x, std::span<const double> g, bool keep) const;

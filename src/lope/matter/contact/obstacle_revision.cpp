@@ -9,7 +9,7 @@
 namespace lope::matter {
 namespace {
 
-// A node that was caught on its way as many times in one revision is not released again.
+// A node that was caught on its way as many times in one iteration is not released again.
 constexpr std::uint8_t most_catches = 3;
 
 // Of the way to a surface, the part by which another one differs.
@@ -60,13 +60,7 @@ bool ObstacleConstraints::catch_node(std::size_t node, const Vec3& x, const Vec3
 bool ObstacleConstraints::lead_to(std::size_t node, const Vec3& x, const Vec3& foot, const Vec3& g_end, Registered& out) const {
   thread_local std::vector<geometry::LevelSetSample> features;
   thread_local std::vector<int> owner;
-  features.clear();
-  owner.clear();
-  for (std::size_t b = 0; b < obstacles_.size(); ++b) {
-    if (!contains(bounds_[b], foot, touching_)) continue;
-    obstacles_[b].shape->free_features(foot, touching_, features);
-    owner.resize(features.size(), static_cast<int>(b));
-  }
+  gather(foot, touching_, features, owner);
   if (features.empty()) return false;
   hold_on(node, x, foot, features, owner, g_end, out);
   return true;

@@ -2,7 +2,8 @@
 // additive continuous collision detection of Li, Kaufman & Jiang 2021, §5). A bound on the relative speed divides the gap:
 // whatever is returned is safe, where root finding may miss a root.
 //
-// Deviation: the gap is d − ξ with no squares, and nodes move by any fraction of their way, not only by the whole.
+// Deviations: where a plane between the primitives stays free for longer than their speeds promise, it counts; the gap is d − ξ with no
+// squares, and nodes move by any fraction of their way, not only by the whole.
 #pragma once
 
 #include <lope/geometry/pair_distance.h>

@@ -27,6 +27,9 @@ class Preconditioner : public LinearInverse {
   // Takes the numbers of a new matrix; symbolic work is redone only when the pattern changes. False when the
   // matrix does not allow it (not positive definite): the previous state is then lost.
   virtual bool update(const BlockMatrix& matrix) = 0;
+  // Drops what is kept of earlier matrices, beyond what follows from their pattern: what comes next shall not depend on it, not by
+  // a rounding error either.
+  virtual void forget() {}
   // True if M⁻¹A is close to the identity in *all* modes (a factor of A or of a nearby matrix), so that a
   // small preconditioned residual means a small error. A local preconditioner says nothing about smooth
   // errors.

@@ -1,6 +1,7 @@
 #include <lope/base/log.h>
 #include <lope/base/memory.h>
 #include <lope/base/parallel.h>
+#include <lope/base/subnormals.h>
 #include <lope/linalg/dense_kernels.h>
 #include <lope/linalg/sparse_cholesky.h>
 #include <lope/linalg/sparse_cholesky_plan.h>
@@ -68,7 +69,7 @@ struct SparseCholesky<T>::Implementation {
     pattern_id = 0;
     block_size = matrix.block_size();
     const BlockPattern& pattern = instead ? *instead : matrix.pattern();
-    symbolic = analyze(pattern, block_size);
+    symbolic = analyze(pattern, block_size, order);
     if (instead) {
       for (SymbolicCholesky::Entry& entry : symbolic.entry) {
         entry.slot = slots[static_cast<std::size_t>(entry.slot)];
@@ -124,7 +125,10 @@ struct SparseCholesky<T>::Implementation {
     if (!parallel || count <= grain) return body(0, count);
     parallel_chunks(
         static_cast<std::size_t>(count), static_cast<std::size_t>(grain),
-        [&](std::size_t begin, std::size_t end) { body(static_cast<int>(begin), static_cast<int>(end)); });
+        [&](std::size_t begin, std::size_t end) {
+          const WithoutSubnormals in_this_thread;
+          body(static_cast<int>(begin), static_cast<int>(end));
+        });
   }
 
   // Where the rows of front s are in its panel.
@@ -274,7 +278,9 @@ struct SparseCholesky<T>::Implementation {
     // Every subtree is tried, even after another one has failed, so that the answer does not depend on the
     // threads.
     failures.assign(plan.subtrees.size(), -1);
+    const WithoutSubnormals here;
     parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      const WithoutSubnormals in_this_thread;
       int& failed = failures[task];
       for (int s = plan.subtrees[task].first; s <= plan.subtrees[task].last && failed < 0; ++s) {
         failed = factor_front(matrix, s, workspaces[worker], false);
@@ -364,7 +370,9 @@ struct SparseCholesky<T>::Implementation {
     const auto return_through = [&](const Subtree& subtree, std::size_t worker) {
       for (int s = subtree.last; s >= subtree.first; --s) backward(s, workspaces[worker], false);
     };
+    const WithoutSubnormals here;
     parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      const WithoutSubnormals in_this_thread;
       const Subtree& subtree = plan.subtrees[task];
       for (int s = subtree.first; s <= subtree.last; ++s) forward(s, false);
       if (whole(subtree)) return_through(subtree, worker);
@@ -373,6 +381,7 @@ struct SparseCholesky<T>::Implementation {
     for (const int s : plan.top) forward(s, true);
     for (auto s = plan.top.rbegin(); s != plan.top.rend(); ++s) backward(*s, workspaces[0], true);
     parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
+      const WithoutSubnormals in_this_thread;
       if (!whole(plan.subtrees[task])) return_through(plan.subtrees[task], worker);
     });
     copy_solution(z);
@@ -392,6 +401,7 @@ struct SparseCholesky<T>::Implementation {
   FrontLayout<T> layout;
   std::shared_ptr<const BlockPattern> instead;  // if set: what is factorised in place of the matrix given
   std::vector<std::int64_t> slots;              // of the given matrix, per block of `instead`
+  std::vector<int> order;                       // of elimination; empty: found for each pattern
   std::uint64_t pattern_id = 0;
   int block_size = 0;
   SymbolicCholesky symbolic;
@@ -415,20 +425,27 @@ template <class T>
 SparseCholesky<T>& SparseCholesky<T>::operator=(SparseCholesky&&) noexcept = default;
 
 template <class T>
-bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
+bool SparseCholesky<T>::prepare(const BlockMatrix& matrix) {
   Implementation& m = *implementation_;
   m.ready = false;
-  m.failed_pivot = -1;
   try {
     if (m.pattern_id != matrix.pattern().id() || m.block_size != matrix.block_size()) m.prepare(matrix);
     m.prepare_workspaces();
-    m.failed_pivot = m.factorize(matrix);
   } catch (const std::bad_alloc&) {
     log_warning("not enough memory for a Cholesky factor: it needs {:.1f} GB, {:.1f} GB are free", m.bytes() * 1e-9,
                 available_memory() * 1e-9);
     m.pattern_id = 0;
     return false;
   }
+  return true;
+}
+
+template <class T>
+bool SparseCholesky<T>::update(const BlockMatrix& matrix) {
+  Implementation& m = *implementation_;
+  m.failed_pivot = -1;
+  if (!prepare(matrix)) return false;
+  m.failed_pivot = m.factorize(matrix);
   m.ready = m.failed_pivot < 0;
   return m.ready;
 }
@@ -440,6 +457,13 @@ void SparseCholesky<T>::factorize_instead(std::shared_ptr<const BlockPattern> pa
                                           std::vector<std::int64_t> slots) {
   implementation_->instead = std::move(pattern);
   implementation_->slots = std::move(slots);
+  implementation_->pattern_id = 0;
+  implementation_->ready = false;
+}
+
+template <class T>
+void SparseCholesky<T>::eliminate_in(std::vector<int> order) {
+  implementation_->order = std::move(order);
   implementation_->pattern_id = 0;
   implementation_->ready = false;
 }

@@ -45,10 +45,15 @@ class SparseCholesky final : public Preconditioner {
   // or (logged) when there is not enough memory. apply() must not be called then; the next update() starts
   // afresh.
   bool update(const BlockMatrix& matrix) override;
+  // The symbolic work of the next update() with this matrix, ahead of it. False: not enough memory.
+  bool prepare(const BlockMatrix& matrix);
   // From now on factorises the matrix with this pattern, whose block k is the block slots[k] of the matrix that
   // update() receives (BlockPattern::direct_sum): r and z of apply() then have the rows of that pattern. Symbolic work
   // is done in the next update(); it is for matrices of one pattern.
   void factorize_instead(std::shared_ptr<const BlockPattern> pattern, std::vector<std::int64_t> slots);
+  // From now on rows are eliminated in this order (nested_dissection.h), whatever the pattern of the same rows; empty: in one that is found
+  // for each pattern.
+  void eliminate_in(std::vector<int> order);
   // z = A⁻¹ r, exact up to rounding.
   void apply(ConstVector r, Vector z) override;
   // Several right-hand sides at once, which reads the factor once: entry i of side c is number (i · sides + c).
@@ -60,7 +65,7 @@ class SparseCholesky final : public Preconditioner {
   std::int64_t failed_pivot() const;
 
   // Memory of the factor and flops of one factorisation (including those with the zeros that supernodes
-  // store), known after the first update().
+  // store), known after the first prepare() or update().
   double factor_bytes() const;
   double factor_flops() const;
 

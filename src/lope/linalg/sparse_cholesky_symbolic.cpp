@@ -327,8 +327,8 @@ CholeskySize cholesky_size(const BlockPattern& pattern, int block_size) {
   return size;
 }
 
-SymbolicCholesky analyze(const BlockPattern& pattern, int block_size) {
-  std::vector<int> order = nested_dissection(pattern);
+SymbolicCholesky analyze(const BlockPattern& pattern, int block_size, std::vector<int> order) {
+  if (order.empty()) order = nested_dissection(pattern);
   {
     Children tree(elimination_tree(OrderedGraph(pattern, order)));
     order = reordered(order, postorder(tree));

@@ -60,8 +60,9 @@ struct SymbolicCholesky {
   std::vector<Entry> entry;
 };
 
-// `block_size` only enters the model of the time.
-SymbolicCholesky analyze(const BlockPattern& pattern, int block_size);
+// `block_size` only enters the model of the time. `order`: as nested_dissection() gives it, in which the rows are eliminated; without
+// one it is found.
+SymbolicCholesky analyze(const BlockPattern& pattern, int block_size, std::vector<int> order = {});
 
 // What a factor takes: scalars that are stored (with the zeros of supernodes), and the time to make it by the model of
 // the amalgamation, in about nanoseconds of one core. Does the symbolic work.

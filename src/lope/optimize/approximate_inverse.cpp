@@ -1,4 +1,5 @@
 #include <lope/linalg/coarse_space.h>
+#include <lope/linalg/coupled_cholesky.h>
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
 #include <lope/optimize/approximate_inverse.h>
@@ -45,6 +46,7 @@ std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options
     case InverseKind::IncompleteCholesky:
       return std::make_unique<linalg::IncompleteCholesky>();
     case InverseKind::Cholesky:
+      if (objective.buckles()) return in_precision<linalg::CoupledCholesky>(options.single_precision);
       return in_precision<linalg::SparseCholesky>(options.single_precision);
     case InverseKind::Laplacian:
       return in_precision<linalg::ComponentwiseCholesky>(options.single_precision);
@@ -102,6 +104,11 @@ void ApproximateInverse::make(Objective& objective, const linalg::BlockPattern& 
   in_double_.reset();
   in_use_ = nullptr;
   scalar_version_ = 0;
+}
+
+void ApproximateInverse::forget() {
+  if (preconditioner_) preconditioner_->forget();
+  if (in_double_) in_double_->forget();
 }
 
 bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix& matrix, bool doubtful) {

@@ -47,6 +47,8 @@ class ApproximateInverse {
   bool renew(Objective& objective);
   // The same with the projected Hessian in hand. `doubtful`: it may be indefinite, which is not worth a second look in double precision.
   bool renew(Objective& objective, const linalg::BlockMatrix& projected, bool doubtful = false);
+  // Before a minimisation that is to begin afresh: Preconditioner::forget().
+  void forget();
   // Why renew() returned false.
   const std::string& failure() const { return failure_; }
   // After a successful renew().

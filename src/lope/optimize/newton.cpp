@@ -46,7 +46,10 @@ class ProjectedNewton::Run final : public DescentRun {
  public:
   Run(ProjectedNewton& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
       : DescentRun(objective, x, options, owner.work_), my_(owner) {
-    if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) drop_inverse();
+    if (!keeps() || !my_.kept_ || my_.kept_->point.size() != objective.size()) {
+      drop_inverse();
+      my_.inverse_.forget();
+    }
     for (auto* work : {&my_.error_, &my_.right_, &my_.way_, &my_.left_, &my_.start_}) work->resize(objective.size());
     objective.project_partly(1);
   }

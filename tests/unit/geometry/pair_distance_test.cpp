@@ -176,5 +176,15 @@ TEST(FreePath, AHeadOnWayEndsAtAFifthOfTheGap) {
   EXPECT_EQ(free_path(PairKind::PointTriangle, x, p, 1, 1, 0.2, 1), 0);
 }
 
+// A point that slides along a triangle, a millionth above it: its speed alone would stop it at once.
+TEST(FreePath, WhatSlidesAlongGoesOn) {
+  const PairNodes x = {Vec3(0.2, 0.2, 1e-6), Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0)};
+  const PairNodes p = {Vec3(0.5, 0.1, -5e-7), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
+  EXPECT_EQ(free_path(PairKind::PointTriangle, x, p, 1e-6, 0, 0.2, 1), 1);
+  const PairNodes edges = {Vec3(-1, 0, 0), Vec3(1, 0, 0), Vec3(0, -1, 1e-6), Vec3(0, 1, 1e-6)};
+  const PairNodes slides = {Vec3::Zero(), Vec3::Zero(), Vec3(0.7, 0.4, 0), Vec3(0.7, 0.4, 0)};
+  EXPECT_EQ(free_path(PairKind::EdgeEdge, edges, slides, 1e-6, 0, 0.2, 1), 1);
+}
+
 }  // namespace
 }  // namespace lope::geometry

@@ -365,26 +365,31 @@ struct SparseCholesky<T>::Implementation {
         for (int c = 0; c < sides; ++c) solution.data()[c * unknowns + Offset(k) * b + i] = static_cast<T>(from[c]);
       }
     });
+    substitute();
+    copy_solution(z);
+  }
+
+  // Forward and backward, in `solution`.
+  void substitute() {
+    const WithoutSubnormals here;
     // A subtree that is a whole tree is solved to the end while its panels are in the cache.
     const auto whole = [&](const Subtree& subtree) { return symbolic.parent[subtree.last] < 0; };
     const auto return_through = [&](const Subtree& subtree, std::size_t worker) {
       for (int s = subtree.last; s >= subtree.first; --s) backward(s, workspaces[worker], false);
     };
-    const WithoutSubnormals here;
     parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
       const WithoutSubnormals in_this_thread;
       const Subtree& subtree = plan.subtrees[task];
       for (int s = subtree.first; s <= subtree.last; ++s) forward(s, false);
       if (whole(subtree)) return_through(subtree, worker);
     });
-    if (plan.top.empty()) return copy_solution(z);
+    if (plan.top.empty()) return;
     for (const int s : plan.top) forward(s, true);
     for (auto s = plan.top.rbegin(); s != plan.top.rend(); ++s) backward(*s, workspaces[0], true);
     parallel_tasks(plan.subtrees.size(), [&](std::size_t task, std::size_t worker) {
       const WithoutSubnormals in_this_thread;
       if (!whole(plan.subtrees[task])) return_through(plan.subtrees[task], worker);
     });
-    copy_solution(z);
   }
 
   void copy_solution(Vector z) {

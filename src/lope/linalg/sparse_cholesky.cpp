@@ -5,6 +5,7 @@
 #include <lope/linalg/dense_kernels.h>
 #include <lope/linalg/sparse_cholesky.h>
 #include <lope/linalg/sparse_cholesky_plan.h>
+#include <lope/linalg/uncleared_memory.h>
 
 #include <algorithm>
 #include <cassert>
@@ -24,28 +25,6 @@ constexpr Offset memory_grain = 32768;
 // Rows that are worth one when a vector is reordered.
 constexpr std::size_t row_grain = 4096;
 
-// Memory that is not cleared, aligned for the widest vectors.
-template <class T>
-class Memory {
- public:
-  void resize(Offset size) {
-    if (size <= size_) return;
-    data_.reset();
-    size_ = 0;
-    data_.reset(static_cast<T*>(::operator new[](static_cast<std::size_t>(size) * sizeof(T), alignment)));
-    size_ = size;
-  }
-  T* data() { return data_.get(); }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  struct Delete {
-    void operator()(T* data) const { ::operator delete[](data, alignment); }
-  };
-  std::unique_ptr<T, Delete> data_;
-  Offset size_ = 0;
-};
-
 }  // namespace
 
 template <class T>
@@ -54,9 +33,9 @@ struct SparseCholesky<T>::Implementation {
 
   // What a task needs for itself.
   struct Workspace {
-    Memory<T> stack;
-    Memory<T> below;    // the part of a solution that multiplies L21ᵀ
-    Memory<T> scratch;  // of the backward kernels
+    UnclearedMemory<T> stack;
+    UnclearedMemory<T> below;    // the part of a solution that multiplies L21ᵀ
+    UnclearedMemory<T> scratch;  // of the backward kernels
     std::vector<Offset>
         offset;  // of every row of a front in its panel: entry (i, j) is at offset[i] + j·stride[i]
     std::vector<Offset> stride;
@@ -413,7 +392,7 @@ struct SparseCholesky<T>::Implementation {
   FrontPlan plan;
   std::vector<int> failures;
   std::vector<Workspace> workspaces;
-  Memory<T> factor, inverse, vectors, solution, kept_updates;
+  UnclearedMemory<T> factor, inverse, vectors, solution, kept_updates;
   Offset unknowns = 0;
   int sides = 1;  // right-hand sides of the solve at hand
   bool ready = false;

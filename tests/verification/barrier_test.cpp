@@ -1,13 +1,12 @@
 // Barriers in whole steps: nothing ever crosses, counted exactly after every step; what is conserved stays so; states and threads give the
 // same bits.
 #include <lope/base/parallel.h>
-#include <lope/geometry/crossings.h>
 #include <lope/geometry/level_set/analytic.h>
 #include <lope/geometry/rigid_fit.h>
 #include <lope/geometry/topology.h>
 #include <lope/geometry/transform.h>
-#include <lope/matter/contact/contact_surface.h>
 
+#include <support/crossings.h>
 #include <verification/models.h>
 
 namespace lope::verification {
@@ -29,31 +28,6 @@ matter::SolidBody at(geometry::Mesh mesh, const Vec3& place, const Vec3& velocit
   return body;
 }
 
-// All surfaces of a state, the bodies' and the obstacles'.
-std::size_t crossings(const step::Simulation& simulation) {
-  const step::Model& model = simulation.model();
-  std::vector<matter::SelfContactBody> bodies;
-  std::vector<const geometry::Mesh*> obstacles;
-  std::vector<Vec3> points;
-  int dimension = 3;
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    const auto& body = as<matter::SolidBody>(model.bodies[b]);
-    bodies.push_back(body.contact_body());
-    dimension = body.dimension;
-    const std::vector<double>& x = simulation.state().nodes(b).x;
-    for (std::size_t i = 0; i < body.mesh.vertices.size(); ++i) points.push_back(matter::node(x, i, dimension));
-  }
-  for (const step::Obstacle& o : model.obstacles) {
-    if (!o.surface) continue;
-    obstacles.push_back(o.surface.get());
-    const geometry::RigidPose pose = o.pose(simulation.state().time);
-    for (const Vec3& v : o.surface->vertices) points.push_back(pose.place(v));
-  }
-  const matter::ContactSurface surface = matter::make_contact_surface(dimension, bodies, obstacles, 0);
-  if (dimension == 2) return geometry::find_planar_crossings(points, surface.edges).size();
-  return geometry::find_crossings(points, surface.edges, surface.triangles).size();
-}
-
 Vec3 momentum(step::Simulation& simulation) {
   Vec3 sum = Vec3::Zero();
   for (std::size_t b = 0; b < simulation.model().bodies.size(); ++b) sum += simulation.report(b).momentum;
@@ -73,7 +47,7 @@ double energy_of(step::Simulation& simulation) {
 step::StepReport advance(step::Simulation& simulation) {
   const step::StepReport report = simulation.advance();
   EXPECT_TRUE(report.converged()) << "step " << report.step << ": " << (report.culprit() ? report.culprit()->solve.reason : "");
-  EXPECT_EQ(crossings(simulation), 0u) << "step " << report.step;
+  EXPECT_EQ(count_crossings(simulation), 0u) << "step " << report.step;
   return report;
 }
 
@@ -229,7 +203,7 @@ TEST(Barrier, NoMethodCrosses) {
       // Without a line search there may be no result, and then that is said.
       EXPECT_TRUE(report.accepted || method.method == optimize::Method::NewtonRaw)
           << method.name << ": " << (report.culprit() ? report.culprit()->solve.reason : "");
-      EXPECT_EQ(crossings(simulation), 0u) << method.name;
+      EXPECT_EQ(count_crossings(simulation), 0u) << method.name;
     }
   }
 }

@@ -1,12 +1,13 @@
 // Cloth against plates, pendulums, falling sheets, and every method against the others.
-#include <verification/models.h>
-
+#include <lope/geometry/level_set/analytic.h>
 #include <lope/linalg/space.h>
 #include <lope/matter/cloth/cloth.h>
 #include <lope/optimize/automatic.h>
 #include <lope/optimize/methods.h>
 
 #include <numbers>
+
+#include <verification/models.h>
 
 namespace lope::verification {
 namespace {
@@ -114,6 +115,56 @@ TEST(Cloth, StripSwingsLikeAPendulum) {
   // T = 2π √(2L/3g), and a little more at this amplitude.
   const double period = 2 * std::numbers::pi * std::sqrt(2 * length / (3 * 9.81)) * (1 + 0.15 * 0.15 / 16);
   EXPECT_NEAR(passages[2] - passages[0], period, 0.01 * period);
+}
+
+// A strip that hangs from its two ends: the catenary of its length, y = a cosh(x/a), as far as it hardly stretches or resists bending.
+TEST(Cloth, StripHangsInACatenary) {
+  const double length = 1, span = 0.6;
+  step::Model model;
+  model.scheme = matter::Scheme::Static;
+  model.gravity = Vec3(0, 0, -9.81);
+  matter::ClothBody& body = model.add(cloth(geometry::rectangle_sheet(length, 0.05, 0.025), 2e4, 1e-8));
+  body.material.membrane =
+      material::isotropic_membrane(2e4, 0);  // so that what is pulled does not get narrower
+  for (const Vec3& p : body.sheet.vertices)
+    body.initial_positions.emplace_back(span * p[0], p[1], 0.4 * (std::pow(2 * p[0], 2) - 1));
+  for (const double side : {-1.0, 1.0})
+    body.handles.push_back(
+        {where(body.sheet, [&](const Vec3& p) { return side * p[0] > 0.4999 * length; }), {}});
+  solve_tightly(model);
+  step::Simulation simulation(model);
+  ASSERT_TRUE(simulation.advance().converged());
+  double low = 0.01, high = 10;  // of a: 2 a sinh(span/2a) falls with a
+  while (high - low > 1e-12) {
+    const double a = 0.5 * (low + high);
+    (2 * a * std::sinh(0.5 * span / a) > length ? low : high) = a;
+  }
+  const std::vector<double>& x = simulation.state().nodes(0).x;
+  for (std::size_t k = 0; k < x.size(); k += 3) {
+    const double expected = low * (std::cosh(x[k] / low) - std::cosh(0.5 * span / low));
+    EXPECT_NEAR(x[k + 2], expected, 1.5e-3 * length) << "at " << x[k];
+  }
+}
+
+// Coulomb on a slope: it stays, or slides with g (sin θ − μ cos θ).
+TEST(Cloth, SlidesDownASlopeAsCoulombSays) {
+  const double slope = 20 * std::numbers::pi / 180;
+  for (const double friction : {0.2, 0.5}) {
+    step::Model model;
+    model.gravity = 9.81 * Vec3(std::sin(slope), 0, -std::cos(slope));
+    model.step = 1.0 / 60;
+    model.add(cloth(geometry::rectangle_sheet(0.3, 0.2, 0.05)));
+    matter::Obstacle floor;
+    floor.name = "floor";
+    floor.shape = geometry::level_set(geometry::HalfSpace{Vec3::Zero(), Vec3::UnitZ()}).value();
+    floor.friction = friction;
+    model.obstacles.push_back(floor);
+    step::Simulation simulation(model);
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(simulation.advance().converged()) << "step " << i;
+    const double acceleration = 9.81 * std::max(0.0, std::sin(slope) - friction * std::cos(slope));
+    const std::vector<double>& v = simulation.state().nodes(0).v;
+    for (std::size_t k = 0; k < v.size(); k += 3) EXPECT_NEAR(v[k], 0.5 * acceleration, 0.01);
+  }
 }
 
 TEST(Cloth, KeepsItsMomentum) {

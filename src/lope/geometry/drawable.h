@@ -7,6 +7,7 @@
 #include <lope/math/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct DrawnField {
   std::vector<float> values;
 };
 
+// What is woven or printed on a surface, by its material coordinates: bands along the second one ("stripes"), bands along both ("checks"),
+// threads that go over and under each other ("weave").
+struct Pattern {
+  std::string kind;  // empty: none
+  double width = 0;  // of a band or a thread, metres
+  Vec3 color =
+      Vec3::Constant(1.0);  // sRGB: of every other band, or of the threads along the first coordinate
+};
+
 // A hint for pictures. `material`: empty for something plain; "water" for a clear liquid, "glass" for thin clear walls.
 struct Look {
   Vec3 color = Vec3::Constant(0.5);  // sRGB
@@ -27,6 +37,8 @@ struct Look {
   bool backdrop = false;  // obstacles: no field is shown on it
   bool bounded = true;    // false: cut off somewhere; a picture need not show all of it
   bool cut = false;       // walls that hide what is inside are better left out
+  std::optional<Vec3> back;  // sRGB, of the side where triangles are clockwise; none: like the other one
+  Pattern pattern;           // of the other one
 };
 
 // Triangles, counter-clockwise seen from outside. Elements are the tetrahedra that fill it; where there are none, the triangles.
@@ -35,6 +47,7 @@ struct DrawnSurface {
   std::vector<std::int32_t> triangles;  // 3 per triangle
   std::vector<std::int32_t> tetrahedra; // 4 per tetrahedron
   std::vector<DrawnField> vertex_fields, element_fields;
+  std::vector<float> material_coordinates;  // of the corners of triangles, 6 per triangle, metres; or empty
   // 3 per vertex, or empty. The surface may reach a little into the walls that it touches, so that pictures show no air in
   // between; moved by this it lies upon them.
   std::vector<float> out_of_walls;

@@ -54,6 +54,23 @@ void join_rows(const Sheet& sheet, const std::vector<int>& below, const std::vec
 
 Sheet from_plane(Sheet sheet) { return flat_sheet(std::move(sheet.vertices), std::move(sheet.triangles)); }
 
+int rows_across(double length, double edge_length) {
+  return std::max(1, static_cast<int>(std::lround(length / (0.5 * std::numbers::sqrt3 * edge_length))));
+}
+
+// Where the vertices of row r are, between 0 and 1: every other row is shifted by half an edge, with its ends on the border.
+std::vector<double> places_in_row(int r, int segments) {
+  std::vector<double> places;
+  if (r % 2 == 0) {
+    for (int k = 0; k <= segments; ++k) places.push_back(static_cast<double>(k) / segments);
+  } else {
+    places.push_back(0);
+    for (int k = 0; k < segments; ++k) places.push_back((k + 0.5) / segments);
+    places.push_back(1);
+  }
+  return places;
+}
+
 }  // namespace
 
 Sheet flat_sheet(std::vector<Vec3> vertices, std::vector<Triangle> triangles) {
@@ -65,23 +82,15 @@ Sheet flat_sheet(std::vector<Vec3> vertices, std::vector<Triangle> triangles) {
   return sheet;
 }
 
-// Rows at a distance of √3/2 edges, every other one shifted by half an edge, with its ends on the border.
+// Rows at a distance of √3/2 edges.
 Sheet rectangle_sheet(double width, double height, double edge_length) {
   const int columns = std::max(1, static_cast<int>(std::lround(width / edge_length)));
-  const int rows = std::max(1, static_cast<int>(std::lround(height / (0.5 * std::numbers::sqrt3 * edge_length))));
+  const int rows = rows_across(height, edge_length);
   Sheet sheet;
   std::vector<int> below;
   for (int r = 0; r <= rows; ++r) {
-    std::vector<double> places;
-    if (r % 2 == 0) {
-      for (int k = 0; k <= columns; ++k) places.push_back(static_cast<double>(k) / columns);
-    } else {
-      places.push_back(0);
-      for (int k = 0; k < columns; ++k) places.push_back((k + 0.5) / columns);
-      places.push_back(1);
-    }
     std::vector<int> row;
-    for (const double s : places) {
+    for (const double s : places_in_row(r, columns)) {
       row.push_back(static_cast<int>(sheet.vertices.size()));
       sheet.vertices.emplace_back((s - 0.5) * width, (static_cast<double>(r) / rows - 0.5) * height, 0.0);
     }
@@ -89,6 +98,45 @@ Sheet rectangle_sheet(double width, double height, double edge_length) {
     below = std::move(row);
   }
   return from_plane(std::move(sheet));
+}
+
+// Rows as in a rectangle, at the angle φ from the middle of the sector, whose half opening has the sine `widening`; the last
+// vertex of a row is the node of the first.
+Sheet funnel_sheet(double bottom_radius, double top_radius, double length, double edge_length) {
+  constexpr int fewest_around = 6;
+  const double slant = std::hypot(length, top_radius - bottom_radius),
+               widening = (top_radius - bottom_radius) / slant;
+  const int rows = rows_across(slant, edge_length);
+  Sheet plan;
+  std::vector<Vec3> nodes;
+  std::vector<int> node_of, below;
+  for (int r = 0; r <= rows; ++r) {
+    const double part = static_cast<double>(r) / rows,
+                 radius = (1 - part) * bottom_radius + part * top_radius;
+    const double around = 2 * std::numbers::pi * radius;
+    const std::vector<double> places =
+        places_in_row(r, std::max(fewest_around, static_cast<int>(std::lround(around / edge_length))));
+    const int first = static_cast<int>(nodes.size());
+    std::vector<int> row;
+    for (const double s : places) {
+      // sin φ/widening and (1 − cos φ)/widening, which have limits where the funnel is a tube.
+      const double turn = 2 * std::numbers::pi * (s - 0.5), angle = widening * turn;
+      const double across = widening == 0 ? turn : std::sin(angle) / widening;
+      const double along = widening == 0 ? 0 : 2 * std::pow(std::sin(0.5 * angle), 2) / widening;
+      row.push_back(static_cast<int>(plan.vertices.size()));
+      plan.vertices.emplace_back(radius * across, (part - 0.5) * slant - radius * along, 0.0);
+      node_of.push_back(s == 1 ? first : static_cast<int>(nodes.size()));
+      if (s < 1) nodes.emplace_back(radius * std::cos(turn), (part - 0.5) * length, -radius * std::sin(turn));
+    }
+    if (r > 0) join_rows(plan, below, row, plan.triangles);
+    below = std::move(row);
+  }
+  Sheet sheet = from_plane(std::move(plan));
+  sheet.vertices = std::move(nodes);
+  for (Triangle& t : sheet.triangles) {
+    for (int& corner : t) corner = node_of[index(corner)];
+  }
+  return sheet;
 }
 
 // Rings of 6 k vertices.

@@ -26,6 +26,11 @@ Sheet flat_sheet(std::vector<Vec3> vertices, std::vector<Triangle> triangles);
 Sheet rectangle_sheet(double width, double height, double edge_length);
 Sheet disc_sheet(double radius, double edge_length);
 
+// A cut-off cone around the y axis, open at both ends, its middle in the origin; of equal radii a tube. Flat it is a part of a
+// ring, or a rectangle, which is closed along one straight seam: nodes there belong to two flat vertices. At least six edges around.
+// Vertices lie on the cone, so edges around it are chords, shorter than flat by (edge/radius)²/24.
+Sheet funnel_sheet(double bottom_radius, double top_radius, double length, double edge_length);
+
 // What is wrong with a sheet, naming the culprit: indices out of range, degenerate or flipped triangles, edges with more than
 // two triangles or neighbours of opposite orientation, nodes that no triangle uses, a flat vertex of two nodes.
 Expected<void> check_sheet(const Sheet& sheet);

@@ -126,8 +126,18 @@ void add_drawable(const std::string& name, const Drawable& drawable, bool consta
     if (look.backdrop) words[name + "/backdrop"] = "true";
     if (!look.bounded) words[name + "/bounded"] = "false";
     if (look.cut) words[name + "/cut"] = "true";
-    frame.data.add(name + "/color", std::vector<float>{static_cast<float>(look.color[0]), static_cast<float>(look.color[1]),
-                                                       static_cast<float>(look.color[2])});
+    const auto add_color = [&](const char* key, const Vec3& color) {
+      frame.data.add(name + key,
+                     std::vector<float>{static_cast<float>(color[0]), static_cast<float>(color[1]),
+                                        static_cast<float>(color[2])});
+    };
+    add_color("/color", look.color);
+    if (look.back) add_color("/back_color", *look.back);
+    if (!look.pattern.kind.empty()) {
+      words[name + "/pattern"] = look.pattern.kind;
+      words[name + "/pattern/width"] = exact(look.pattern.width);
+      add_color("/pattern_color", look.pattern.color);
+    }
     if (points.radius > 0) words[name + "/points/radius"] = exact(points.radius);
     add_vectors(name + "/points/palette", points.palette, frame);
     if (volume.spacing > 0) {
@@ -141,6 +151,9 @@ void add_drawable(const std::string& name, const Drawable& drawable, bool consta
   add_vectors(name + "/position", surface.positions, frame);
   add_indices(name + "/triangles", surface.triangles, 3, frame);
   add_indices(name + "/tetrahedra", surface.tetrahedra, 4, frame);
+  if (!surface.material_coordinates.empty())
+    frame.data.add(name + "/material_coordinates", {surface.material_coordinates.size() / 6, 6},
+                   surface.material_coordinates);
   add_vectors(name + "/out_of_walls", surface.out_of_walls, frame);
   add_fields(name + "/vertex/", surface.vertex_fields, frame);
   add_fields(name + "/element/", surface.element_fields, frame);
@@ -170,9 +183,19 @@ Expected<void> read_drawable(const std::string& name, const Frame& frame, Drawab
     look.backdrop = reader.is("/backdrop", "true");
     look.bounded = !reader.is("/bounded", "false");
     look.cut = reader.is("/cut", "true");
-    std::vector<float> color;
-    reader.take("/color", color);
-    if (color.size() == 3) look.color = Vec3(color[0], color[1], color[2]);
+    const auto take_color = [&](const char* key, auto& color) {
+      std::vector<float> numbers;
+      reader.take(key, numbers);
+      if (numbers.size() == 3) color = Vec3(numbers[0], numbers[1], numbers[2]);
+    };
+    take_color("/color", look.color);
+    take_color("/back_color", look.back);
+    take_color("/pattern_color", look.pattern.color);
+    if (const std::string* pattern = reader.word("/pattern")) {
+      look.pattern.kind = *pattern;
+      if (reader.numbers("/pattern/width", &look.pattern.width) != 1 || !(look.pattern.width > 0))
+        return input_error("the width of the pattern of '{}' is not positive", name);
+    }
     if (reader.word("/points/radius") && (reader.numbers("/points/radius", &points.radius) != 1 || !(points.radius > 0)))
       return input_error("the radius of the points of '{}' is not positive", name);
     reader.take("/points/palette", points.palette);
@@ -187,6 +210,7 @@ Expected<void> read_drawable(const std::string& name, const Frame& frame, Drawab
   reader.take("/position", surface.positions);
   reader.take("/triangles", surface.triangles);
   reader.take("/tetrahedra", surface.tetrahedra);
+  reader.take("/material_coordinates", surface.material_coordinates);
   reader.take("/out_of_walls", surface.out_of_walls);
   reader.take("/points/position", points.positions);
   reader.take("/cells/index", volume.cells);
@@ -205,6 +229,9 @@ Expected<void> check_drawable(const std::string& name, const Drawable& drawable)
     return input_error("the triangles or tetrahedra of '{}' do not fit its vertices", name);
   if (!surface.out_of_walls.empty() && surface.out_of_walls.size() != surface.positions.size())
     return input_error("the array out_of_walls of '{}' does not fit its vertices", name);
+  if (!surface.material_coordinates.empty() &&
+      surface.material_coordinates.size() != 2 * surface.triangles.size())
+    return input_error("the array material_coordinates of '{}' does not fit its triangles", name);
   const std::size_t elements = surface.tetrahedra.empty() ? surface.triangles.size() / 3 : surface.tetrahedra.size() / 4;
   if (auto sound = fits(name, surface.vertex_fields, surface.vertices(), "vertices"); !sound) return sound;
   if (auto sound = fits(name, surface.element_fields, elements, "elements"); !sound) return sound;

@@ -1,4 +1,6 @@
 #include <lope/base/errors.h>
+#include <lope/base/log.h>
+#include <lope/geometry/flattening.h>
 #include <lope/io/file.h>
 #include <lope/io/scanner.h>
 #include <lope/io/sheet_io.h>
@@ -115,6 +117,20 @@ bool take_plane(Sheet& sheet) {
   return true;
 }
 
+Expected<Sheet> flattened(Sheet sheet, const std::string& file) {
+  auto flat = geometry::flatten(std::move(sheet.vertices), std::move(sheet.triangles));
+  if (!flat)
+    return input_error("{}: the sheet is neither flat nor does it have texture coordinates on all faces: {}",
+                       file, flat.error().message);
+  log_info(
+      "{}: no texture coordinates (UV); flattened into {} patches with {} cuts, lengths are {:.3g} to {:.3g} "
+      "of the flat ones, {:.2g} % off in the "
+      "mean",
+      file, flat->patches, flat->cuts, flat->least_stretch, flat->largest_stretch,
+      100 * flat->mean_distortion);
+  return std::move(flat->sheet);
+}
+
 }  // namespace
 
 Expected<geometry::Sheet> read_sheet(const std::filesystem::path& path, double unit) {
@@ -127,10 +143,7 @@ Expected<geometry::Sheet> read_sheet(const std::filesystem::path& path, double u
   if (sheet.triangles.empty()) return input_error("{}: the file has no faces; cloth is read from .obj files", path.string());
   if (!raw.textured) {
     if (take_plane(sheet)) return std::move(sheet);
-    return input_error(
-        "{}: the sheet is neither flat nor does it have texture coordinates on all faces, which say what it is when flat: "
-        "unwrap it (UV) in the program it comes from",
-        path.string());
+    return flattened(std::move(sheet), path.string());
   }
   double area = 0;
   for (const Triangle& t : sheet.flat_triangles)

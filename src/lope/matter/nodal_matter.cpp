@@ -202,8 +202,8 @@ void NodalMatter::apply_loads(std::span<const double> x) {
 
 void NodalMatter::begin_objective() {
   const bool equilibrium = world_.scheme == Scheme::Static;
-  objective_->begin_step({terms_.inertia, terms_.target, equilibrium ? 0 : terms_.damping, terms_.damping_target,
-                          from_->x, fixed_, outside_, unforced_});
+  objective_->begin_step({terms_.inertia, terms_.target, equilibrium ? 0 : terms_.damping,
+                          terms_.damping_target, from_->x, fixed_, outside_, unforced_, step_.end()});
 }
 
 // Where the vertices of a handle were when it took hold: now, if it does so in this step.

@@ -26,6 +26,7 @@ struct StepSetup {
   std::span<const std::uint8_t> fixed;     // per node: 1 where scripted
   std::span<const double> force = {};      // f, from outside; empty: none
   std::span<const double> unforced = {};   // xₙ + h vₙ; empty: errors are judged by the accuracy alone
+  double time = 0;                         // at the end of the step, seconds
 };
 
 class StepObjective : public optimize::Objective {

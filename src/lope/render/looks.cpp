@@ -31,6 +31,15 @@ std::optional<Clear> clear_look(const std::string& material, const Vec3& color) 
   return clear;
 }
 
+std::optional<Pattern> pattern_of(const geometry::Pattern& pattern, const std::vector<float>& coordinates) {
+  using Kind = Pattern::Kind;
+  const std::map<std::string_view, Kind> kinds = {
+      {"stripes", Kind::Stripes}, {"checks", Kind::Checks}, {"weave", Kind::Weave}};
+  const auto kind = kinds.find(pattern.kind);
+  if (kind == kinds.end() || coordinates.empty()) return std::nullopt;
+  return Pattern{kind->second, pattern.width, to_colour(pattern.color), coordinates};
+}
+
 namespace {
 
 Vec3 normal_of(const std::vector<Vec3>& positions, const geometry::Triangle& t) {

@@ -221,6 +221,8 @@ Expected<void> Painter::add_surface(const Drawable& drawable, std::size_t thing,
   const auto triangles = io::to_triangles(drawable.surface.triangles);
   Surface surface = body_surface(io::to_vectors(drawable.surface.positions), triangles, to_colour(look.color));
   const auto clear = flat_ ? std::nullopt : clear_look(look.material, look.color);
+  if (look.back) surface.back = to_colour(*look.back);
+  surface.pattern = pattern_of(look.pattern, drawable.surface.material_coordinates);
   if (look.cut) remove_hiding_walls(surface);
   if (clear && clear->kind == Clear::Kind::Glass)
     picture.surfaces.push_back(edge_rods(surface.positions, surface.triangles, 0.0016 * extent_));

@@ -38,6 +38,11 @@ Expected<void> check(const Scene& scene, const PictureOptions& options) {
       return input_error("surface {}: an index of refraction of {} is not between 1 and 10", s,
                          surface.clear->index);
     }
+    if (surface.pattern && (!(surface.pattern->width > 0) ||
+                            surface.pattern->coordinates.size() != 6 * surface.triangles.size()))
+      return input_error(
+          "surface {}: the pattern needs a positive width and two coordinates for each of {} corners", s,
+          3 * surface.triangles.size());
     if (!surface.field) continue;
     const bool on_faces = surface.field->on == SurfaceField::On::Faces;
     const std::size_t expected = on_faces ? surface.triangles.size() : surface.positions.size();

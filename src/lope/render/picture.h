@@ -50,12 +50,23 @@ struct Clear {
   double depth = 0;       // metres; 0: the radius of the scene
 };
 
+// What is on a surface by coordinates of its own.
+struct Pattern {
+  enum class Kind { Stripes, Checks, Weave };  // geometry::Pattern
+  Kind kind = Kind::Stripes;
+  double width = 0;  // of a band or a thread, in units of the coordinates; positive
+  Colour colour;
+  std::vector<float> coordinates;  // two per corner of a triangle
+};
+
 // Triangles are seen from both sides.
 struct Surface {
   std::vector<Vec3> positions;
   std::vector<geometry::Triangle> triangles;
   Colour colour = srgb(0x4F8FC0);
-  std::optional<SurfaceField> field;
+  std::optional<Colour> back;         // where triangles are clockwise; none: the same
+  std::optional<Pattern> pattern;     // where they are not
+  std::optional<SurfaceField> field;  // in place of all colours
   std::optional<Wireframe> wireframe;
   double roughness = 0.38;       // of the gloss: 0 a mirror, 1 dull
   double specular = 0.04;        // reflectance of the gloss seen straight on; 0 switches it off

@@ -150,6 +150,8 @@ class Tracer {
   Colour sky_on(const Vector3f& normal) const;
   Colour background(const Vector3f& direction) const;
   Colour studio(const Vector3f& direction, bool with_sun) const;
+  Colour patterned(const TracedSurface& surface, std::uint32_t triangle, const Vector3f& weights,
+                   float t) const;
   float wire(const TracedSurface& surface, std::uint32_t triangle, const Vector3f& weights, float t) const;
 
   const Scene& scene_;

@@ -69,6 +69,36 @@ float Tracer::wire(const TracedSurface& surface, std::uint32_t triangle, const V
   return static_cast<float>(style.strength) * smooth_step(2.0f, 8.0f, thinnest);
 }
 
+// Bands of equal width have equal parts of the two colours; a thread is darker towards its sides, where it dives. Where bands shrink to
+// a pixel, seen squarely, their mean is shown.
+Colour Tracer::patterned(const TracedSurface& surface, std::uint32_t triangle, const Vector3f& weights,
+                         float t) const {
+  const Pattern& pattern = *surface.source->pattern;
+  const float* at = &pattern.coordinates[6 * static_cast<std::size_t>(triangle)];
+  const auto width = static_cast<float>(pattern.width);
+  const float u = (weights[0] * at[0] + weights[1] * at[2] + weights[2] * at[4]) / width;
+  const float v = (weights[0] * at[1] + weights[1] * at[3] + weights[2] * at[5]) / width;
+  const bool odd_u = (static_cast<long>(std::floor(u)) & 1) != 0,
+             odd_v = (static_cast<long>(std::floor(v)) & 1) != 0;
+  const Colour &own = surface.source->colour, &other = pattern.colour;
+  Colour shown = odd_u ? other : own;
+  float mean_shade = 1;
+  if (pattern.kind == Pattern::Kind::Checks) {
+    shown = mix(own, other, 0.5f * (static_cast<float>(odd_u) + static_cast<float>(odd_v)));
+  } else if (pattern.kind == Pattern::Kind::Weave) {
+    const bool along_u = odd_u == odd_v;  // which thread is above
+    const auto dome = [](float x) {
+      const float offset = 2 * (x - std::floor(x)) - 1;
+      return 1 - offset * offset;
+    };
+    const float across = dome(along_u ? v : u), along = dome(along_u ? u : v);
+    shown = (0.55f + 0.3f * across + 0.15f * along) * (along_u ? other : own);
+    mean_shade = 0.85f;  // of the line above: domes have the mean 2/3
+  }
+  const float pixel = pixel_angle_ * (scene_.camera.orthographic ? 1.0f : t);
+  return mix(shown, mean_shade * mix(own, other, 0.5f), smooth_step(0.3f, 1.0f, pixel / width));
+}
+
 Hit Tracer::ball_hit(const Packet& packet, int lane) const {
   const auto& rays = packet.rays;
   const Balls& balls = scene_.balls[rays.hit.geomID[lane] - surfaces_.size()];
@@ -116,7 +146,8 @@ Hit Tracer::surface_hit(const Packet& packet, int lane, bool seen) const {
   hit.roughness = static_cast<float>(source.roughness);
   hit.specular = static_cast<float>(source.specular);
 
-  hit.albedo = source.colour;
+  hit.albedo = hit.from_outside || !source.back ? source.colour : *source.back;
+  if (hit.from_outside && source.pattern) hit.albedo = patterned(surface, triangle, weights, hit.t);
   if (source.field) {
     const SurfaceField& field = *source.field;
     const float value = field.on == SurfaceField::On::Faces

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> file_keys{"body[].shape.mesh", "obstacle[].shape.mesh",
-                                                    "obstacle[].shape.vdb"};
+constexpr std::array<std::string_view, 4> file_keys{"body[].shape.mesh", "body[].panel[].shape.mesh",
+                                                    "obstacle[].shape.mesh", "obstacle[].shape.vdb"};
 
 // The value that names the file of a body's or an obstacle's shape, or null.
 template <class Item>
@@ -51,13 +51,19 @@ Value with_relative_files(Value resolved, const fs::path& directory) {
   std::error_code code;
   const fs::path from = fs::absolute(directory, code).lexically_normal();
   if (code) return resolved;
+  const auto make_relative = [&](Value& item, std::string_view list) {
+    Value* file = file_of(item, list);
+    if (file && on_the_same_tree(file->text, from))
+      file->text = fs::path(file->text).lexically_relative(from).string();
+  };
   for (const char* list : {"body", "obstacle"}) {
     Value* items = resolved.find(list);
     if (!items) continue;
     for (Value& item : items->items) {
-      Value* file = file_of(item, list);
-      if (file && on_the_same_tree(file->text, from))
-        file->text = fs::path(file->text).lexically_relative(from).string();
+      make_relative(item, list);
+      Value* panels = item.find("panel");
+      if (!panels) continue;
+      for (Value& panel : panels->items) make_relative(panel, "body[].panel");
     }
   }
   return resolved;

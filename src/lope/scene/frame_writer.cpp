@@ -72,6 +72,8 @@ io::Frame FrameWriter::topology() const {
     geometry::Drawable body;
     body.dimension = model.bodies[i]->dimension;
     if (scene_.bodies[i].color) body.look.color = *scene_.bodies[i].color;
+    body.look.back = scene_.bodies[i].back_color;
+    body.look.pattern = scene_.bodies[i].pattern;
     for (const std::optional<Vec3>& color : scene_.bodies[i].part_colors) {
       for (int k = 0; k < 3; ++k) body.points.palette.push_back(static_cast<float>((*color)[k]));
     }
@@ -83,8 +85,13 @@ io::Frame FrameWriter::topology() const {
     geometry::Drawable made;
     made.dimension = scene_.dimension;
     made.surface.triangles = flat(drawn.mesh.triangles);
-    made.look = {look.color, look.draw == ObstacleLook::Draw::Glass ? "glass" : "", true, drawn.bounded,
-                 look.draw == ObstacleLook::Draw::Cut};
+    made.look = {.color = look.color,
+                 .material = look.draw == ObstacleLook::Draw::Glass ? "glass" : "",
+                 .backdrop = true,
+                 .bounded = drawn.bounded,
+                 .cut = look.draw == ObstacleLook::Draw::Cut,
+                 .back = {},
+                 .pattern = {}};
     io::add_drawable(model.obstacles[drawn.obstacle].name, made, true, frame);
   }
   return frame;

@@ -18,6 +18,9 @@
 namespace lope::scene {
 namespace {
 
+// Around a full circle: of what is only drawn, and of what barriers are around, whose cost grows with their triangles.
+constexpr int drawn_segments = 64, barrier_segments = 32;
+
 geometry::Box box(const Value& value, int dimension) {
   geometry::Box made;
   if (value.has("size")) {
@@ -103,6 +106,18 @@ std::optional<geometry::RigidPose> placement(const Value& value) {
   return pose;
 }
 
+// The triangles of a file, or of a formula; placed.
+Expected<geometry::Mesh> barrier_surface(const Value& value, const step::Obstacle& obstacle) {
+  const auto& [word, shape] = value["shape"].members.front();
+  if (word != "mesh") return obstacle.shape->surface({.segments = barrier_segments});
+  auto surface = surface_of(shape.text);
+  if (!surface) return forward_error(surface);
+  if (const auto pose = placement(value)) {
+    for (Vec3& v : surface->vertices) v = pose->place(v);
+  }
+  return surface;
+}
+
 // Vertices that no handle holds from the start.
 template <class Visit>
 void each_free_vertex(const matter::NodalBody& body, const Visit& visit) {
@@ -153,11 +168,8 @@ Expected<step::Obstacle> build_obstacle(const Value& value, int dimension) {
                        : contact == "barrier" ? step::ContactKind::Barrier
                                               : step::ContactKind::Constraint;
     if (contact == "barrier") {
-      auto surface = surface_of(value["shape"].members.front().value.text);
+      auto surface = barrier_surface(value, obstacle);
       if (!surface) return forward_error(surface);
-      if (const auto pose = placement(value)) {
-        for (Vec3& v : surface->vertices) v = pose->place(v);
-      }
       obstacle.surface = std::make_shared<const geometry::Mesh>(std::move(*surface));
     }
     obstacle.friction = value.number_at("friction");
@@ -194,7 +206,8 @@ std::string describe(const StartInside& inside, const step::Model& model) {
 }
 
 geometry::Mesh obstacle_surface(const step::Obstacle& obstacle, const geometry::Bounds& region) {
-  return obstacle.shape->surface({.segments = 64, .region = region});
+  if (obstacle.surface) return *obstacle.surface;
+  return obstacle.shape->surface({.segments = drawn_segments, .region = region});
 }
 
 Expected<std::function<std::vector<geometry::PlacedWall>(double time)>> walls_of(const Scene& scene) {

@@ -308,7 +308,7 @@ class Resolver {
           rules_.box(part.value, fmt::format("{}.shape.union.{}.box", path, k), dimension == 2);
       }
     }
-    if (concerns_.contact) obstacle_contact(obstacle, path, word);
+    if (concerns_.contact) obstacle_contact(obstacle, path, dimension);
     if (word != "mesh") rules_.drop(obstacle, path, {"voxel"}, "has a meaning only with shape.mesh");
     if (!grid) rules_.drop(obstacle, path, {"interpolation"}, "has a meaning only with shape.mesh and shape.vdb");
     rules_.transform(obstacle, path + ".transform", dimension);
@@ -322,14 +322,26 @@ class Resolver {
     }
   }
 
-  void obstacle_contact(Value& obstacle, const std::string& path, const std::string& shape) {
+  // Whether a shape has triangles on all of its surface.
+  static bool has_end(const std::string& word, const Value& shape) {
+    if (word != "union") return word != "half_space" && word != "vdb";
+    return std::all_of(shape.items.begin(), shape.items.end(), [](const Value& part) {
+      return has_end(part.members.front().key, part.members.front().value);
+    });
+  }
+
+  void obstacle_contact(Value& obstacle, const std::string& path, int dimension) {
+    const auto& [shape, what] = obstacle["shape"].members.front();
     const bool grid = shape == "mesh" || shape == "vdb";
     if (!obstacle.has("contact")) obstacle.set("contact", Value::of(grid ? "penalty" : "constraint"));
     const bool penalty = obstacle.text_at("contact") == "penalty", barrier = obstacle.text_at("contact") == "barrier";
-    if (barrier && shape != "mesh") {
+    if (barrier && dimension == 2) {
       rules_.complain(obstacle["contact"], path + ".contact",
-               fmt::format("a barrier is around triangles, and a {} has none; give a mesh, or say \"{}\"", shape,
-                           grid ? "penalty" : "constraint"));
+                      "a barrier is around triangles, and flat obstacles have none; say \"constraint\"");
+    } else if (barrier && !has_end(shape, what)) {
+      rules_.complain(obstacle["contact"], path + ".contact",
+                      fmt::format("a barrier is around triangles, and a {} has none{}; say \"{}\"", shape,
+                                  grid ? "" : " where it does not end", grid ? "penalty" : "constraint"));
     } else if (grid && !penalty && !barrier) {
       rules_.complain(obstacle["contact"], path + ".contact",
                fmt::format("a {} has no formula, so it cannot be a constraint; say \"penalty\"", shape));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lope/base/expected.h>
+#include <lope/geometry/drawable.h>
 #include <lope/scene/document.h>
 #include <lope/step/model.h>
 
@@ -42,6 +43,8 @@ struct BodySettings {
   std::string name;
   int dimension = 3;
   std::optional<Vec3> color;  // sRGB; in a loaded scene every body has one
+  std::optional<Vec3> back_color = {};
+  geometry::Pattern pattern = {};
   // Of its parts, where one body of the Model stands for several of the scene file; likewise.
   std::vector<std::optional<Vec3>> part_colors = {};
 };

@@ -233,7 +233,9 @@ void add_obstacles(std::vector<Key>& keys) {
   keys.push_back(
       choice("obstacle[].contact", {"constraint", "penalty", "barrier"})
           .says("Exact, no vertex is ever inside (OPT §5.1), for shapes with a formula; a force that "
-                "pushes vertices out (OPT §5.2); or, with `mesh`, a barrier around its triangles that nothing crosses. Default: "
+                "pushes vertices out (OPT §5.2); or a barrier around its triangles that nothing crosses "
+                "(those of a `mesh`; shapes with a "
+                "formula and an end are met as they are drawn, with 32 sides around a circle). Default: "
                 "constraint where possible, otherwise penalty."));
   keys.push_back(
       quantity("obstacle[].stiffness", Dimension::Pressure)

@@ -40,6 +40,39 @@ TEST(Sheets, ShapesHaveTheirAreaAndEdges) {
   EXPECT_LT(longest, 0.045);
 }
 
+// A developable surface: its triangles are in space what they are flat, but for chords in place of arcs.
+TEST(Sheets, FunnelsAndTubesAreClosedAndFlattenWithoutStretch) {
+  const double edge = 0.02;
+  for (const auto& [bottom, top] :
+       {std::pair{0.3, 0.1}, std::pair{0.1, 0.3}, std::pair{0.2, 0.2}, std::pair{0.2, 0.2000001}}) {
+    const Sheet sheet = funnel_sheet(bottom, top, 0.4, edge);
+    ASSERT_TRUE(check_sheet(sheet)) << check_sheet(sheet).error().message;
+    EXPECT_EQ(sheet_pieces(sheet), 1);
+    // Euler's number of an annulus is 0.
+    const int triangles = static_cast<int>(sheet.triangles.size()),
+              inner = static_cast<int>(hinges(sheet).size());
+    EXPECT_EQ(static_cast<int>(sheet.vertices.size()) - (3 * triangles - inner) + triangles, 0);
+    EXPECT_NEAR(area(sheet), std::numbers::pi * (bottom + top) * std::hypot(0.4, top - bottom),
+                1e-3 * area(sheet));
+    const double shorter = std::pow(edge / std::min(bottom, top), 2) / 24;
+    double outward = 0;
+    for (std::size_t t = 0; t < sheet.triangles.size(); ++t) {
+      const auto node = [&](std::size_t k) { return sheet.vertices[index(sheet.triangles[t][k])]; };
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double flat = (sheet.flat[index(sheet.flat_triangles[t][k])] -
+                             sheet.flat[index(sheet.flat_triangles[t][(k + 1) % 3])])
+                                .norm();
+        EXPECT_NEAR((node(k) - node((k + 1) % 3)).norm(), flat, 1.5 * shorter * flat);
+      }
+      const Vec3 u = node(1) - node(0), v = node(2) - node(0);
+      outward += (u[1] * v[2] - u[2] * v[1]) * node(0)[0] + (u[0] * v[1] - u[1] * v[0]) * node(0)[2];
+    }
+    EXPECT_GT(outward, 0);
+  }
+  // However long the edge, it goes around.
+  EXPECT_TRUE(check_sheet(funnel_sheet(0.1, 0.1, 0.1, 1)));
+}
+
 TEST(Sheets, BadOnesAreNamed) {
   const Sheet good = rectangle_sheet(1, 1, 0.25);
   const auto message = [&](const std::function<void(Sheet&)>& spoil) {

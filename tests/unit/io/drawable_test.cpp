@@ -14,8 +14,10 @@ using geometry::Drawable;
 // A triangle that moves with a field on its vertices and one on itself, two points and a cell.
 Drawable constant_part() {
   Drawable made;
-  made.look = {Vec3(0.25, 0.5, 1), "water", true, false, true};
+  made.look = {
+      Vec3(0.25, 0.5, 1), "water", true, false, true, Vec3(1, 0.5, 0), {"checks", 0.25, Vec3(0, 0.5, 0)}};
   made.surface.triangles = {0, 1, 2};
+  made.surface.material_coordinates = {0, 0, 2, 0, 0, 2};
   made.surface.element_fields = {{"partition", "", 1, {3}}};
   made.points.radius = 0.1;
   made.points.palette = {0.25F, 0.5F, 1, 0, 0, 1};
@@ -67,6 +69,11 @@ TEST_F(DrawableFrames, ComeBackWhole) {
   const Drawable& d = data->drawables[0];
   EXPECT_EQ(d.look.color, Vec3(0.25, 0.5, 1));
   EXPECT_EQ(d.look.material, "water");
+  EXPECT_EQ(d.look.back, Vec3(1, 0.5, 0));
+  EXPECT_EQ(d.look.pattern.kind, "checks");
+  EXPECT_EQ(d.look.pattern.width, 0.25);
+  EXPECT_EQ(d.look.pattern.color, Vec3(0, 0.5, 0));
+  EXPECT_EQ(d.surface.material_coordinates, constant_part().surface.material_coordinates);
   EXPECT_TRUE(d.look.backdrop && d.look.cut && !d.look.bounded);
   EXPECT_EQ(d.surface.positions, changing_part().surface.positions);
   EXPECT_EQ(d.surface.triangles, constant_part().surface.triangles);
@@ -104,6 +111,9 @@ TEST_F(DrawableFrames, RefuseWhatDoesNotFitTogether) {
   wrong.surface.vertex_fields.clear();
   wrong.surface.out_of_walls.clear();
   refused(wrong, "do not fit its vertices");
+  wrong = changing_part();
+  wrong.surface.material_coordinates.resize(12);
+  refused(wrong, "the array material_coordinates of 'thing'");
   wrong = changing_part();
   wrong.surface.vertex_fields[0].values.resize(6);
   refused(wrong, "'velocity' of 'thing'");

@@ -2,6 +2,7 @@
 #include <lope/render/picture.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -166,6 +167,44 @@ TEST(Picture, FieldsOnVerticesAndFacesShowTheMap) {
   EXPECT_EQ(brightness(pixel_at(image, scene.camera, {0.2, 0.8, 0})),
             brightness(to_bytes(colour_at(ColourMap::Tide, std::nan("")))));
   EXPECT_EQ(brightness(pixel(image, 0, 0)), 3 * 255);
+}
+
+// A square, patterned on its front; seen from behind it has the colour of its back and no pattern.
+TEST(Picture, SidesAndPatterns) {
+  Surface square;
+  square.positions = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  square.triangles = {{0, 1, 2}, {0, 2, 3}};
+  square.colour = srgb(0xC04030);
+  square.back = srgb(0x3040C0);
+  square.pattern =
+      Pattern{Pattern::Kind::Stripes, 0.25, srgb(0xE0E0D0), {0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1}};
+  const PictureOptions options = {.width = 201, .height = 201, .samples = 16};
+  const auto seen = [&](const Surface& surface, double x, double y) {
+    const Scene scene = flat_scene({surface}, 1);
+    const Bytes bytes = pixel_at(*draw(scene, options), scene.camera, {x, y, 0});
+    return std::array<int, 3>{bytes.r, bytes.g, bytes.b};
+  };
+  const std::array<int, 3> own = {0xC0, 0x40, 0x30}, back = {0x30, 0x40, 0xC0}, other = {0xE0, 0xE0, 0xD0};
+  for (const double y : {0.3, 0.6}) {
+    EXPECT_EQ(seen(square, 0.125, y), own);
+    EXPECT_EQ(seen(square, 0.375, y), other);
+    EXPECT_EQ(seen(square, 0.625, y), own);
+  }
+  square.pattern->kind = Pattern::Kind::Checks;
+  EXPECT_EQ(seen(square, 0.125, 0.125), own);
+  EXPECT_EQ(seen(square, 0.375, 0.375), other);
+  EXPECT_NE(seen(square, 0.375, 0.125), own);
+  EXPECT_EQ(seen(square, 0.375, 0.125), seen(square, 0.125, 0.375));
+  square.pattern->kind = Pattern::Kind::Weave;  // threads over and under
+  EXPECT_GT(seen(square, 0.125, 0.125)[2], seen(square, 0.375, 0.125)[2]);
+  std::swap(square.triangles[0][0], square.triangles[0][1]);
+  std::swap(square.triangles[1][0], square.triangles[1][1]);
+  EXPECT_EQ(seen(square, 0.375, 0.3), back);
+  square.pattern->coordinates.resize(6);
+  const auto refused = draw(flat_scene({square}, 1), options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("two coordinates for each of 6 corners"), std::string::npos)
+      << refused.error().message;
 }
 
 TEST(Picture, WireframeDarkensTheEdgesOnly) {

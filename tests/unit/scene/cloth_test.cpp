@@ -1,8 +1,10 @@
 // Cloth in the scene file: shapes, fabrics, mesh files with texture coordinates, what is refused and what is said.
+#include <lope/base/log.h>
 #include <lope/io/sheet_io.h>
 #include <lope/matter/cloth/cloth.h>
 #include <lope/scene/check.h>
 #include <lope/scene/kinds/cloth_presets.h>
+#include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 
 #include <cmath>
@@ -87,6 +89,71 @@ shape = { half_space = { point = [0, -3, 0], normal = [0, 1, 0] } }
   EXPECT_EQ(model.obstacles.size(), 1U);
 }
 
+TEST(ClothScene, TubesAndFunnels) {
+  const auto of_shape = [](const std::string& shape) {
+    return "[[body]]\nkind = \"cloth\"\nshape = { " + shape + " }\nedge = 0.02\n";
+  };
+  const step::Model tube = model_of(of_shape("tube = { radius = 0.2, length = 0.5, center = [1, 2, 3] }"));
+  const geometry::Bounds box = geometry::bounds(cloth(tube).sheet.vertices);
+  EXPECT_LT((box.center() - Vec3(1, 2, 3)).norm(), 1e-3);
+  EXPECT_NEAR(box.extent()[1], 0.5, 1e-12);
+  const step::Model funnel =
+      model_of(of_shape("funnel = { bottom_radius = 0.3, top_radius = 0.1, length = 0.4 }"));
+  EXPECT_EQ(geometry::sheet_pieces(cloth(funnel).sheet), 1);
+  refused(of_shape("tube = { radius = 0.2 }"), "length");
+  refused(of_shape("funnel = { bottom_radius = 0, top_radius = 0.1, length = 1 }"), "bottom_radius");
+}
+
+const std::string skirt = R"([[body]]
+name = "skirt"
+kind = "cloth"
+edge = "5 cm"
+[[body.panel]]
+name = "front"
+shape = { polygon = { points = [[-0.3, 0], [0.3, 0], [0.2, 0.5], [-0.2, 0.5]] } }
+edge = [{ name = "right", from = 1, to = 2 }, { name = "left", from = 3, to = 0 }]
+transform = { translate = [0, 0, 0.1] }
+[[body.panel]]
+name = "back"
+shape = { rectangle = { size = [0.5, 0.52] } }
+transform = { rotate = { angle = "180 deg" }, translate = [0, 0.25, -0.1] }
+[[body.seam]]
+first = "front.left"
+second = "back.right"
+[[body.seam]]
+first = "front.right"
+second = "back.left"
+)";
+
+std::string with(std::string text, const std::string& old, const std::string& other) {
+  return text.replace(text.find(old), old.size(), other);
+}
+
+TEST(ClothScene, PanelsAreSewn) {
+  const step::Model model = model_of(skirt);
+  const matter::ClothBody& body = cloth(model);
+  EXPECT_DOUBLE_EQ(body.sewing, 0.5);
+  EXPECT_EQ(geometry::sheet_pieces(body.sheet), 1);
+  EXPECT_GT(body.sheet.flat.size(), body.sheet.vertices.size());
+  EXPECT_DOUBLE_EQ(cloth(model_of(with(skirt, "edge = \"5 cm\"", "edge = 0.05\nsewing = \"2 s\""))).sewing,
+                   2);
+}
+
+TEST(ClothScene, BadPanelsAreNamed) {
+  refused(with(skirt, "0.52", "0.8"),
+          "the seam of front.left and back.right: its sides are 0.5099 m and 0.8 m long");
+  refused(with(skirt, "\"back.right\"", "\"back.top right\""),
+          "has no edge 'top right'; it has: bottom, right, top, left");
+  refused(with(skirt, "\"back.right\"", "\"back\""), "PANEL.EDGE");
+  refused(with(skirt, "name = \"back\"", "name = \"front\""), "another panel");
+  refused(with(skirt, "name = \"back\"", "name = \"b.ack\""), "no dot");
+  refused(with(skirt, "[0.5, 0.52]", "[0.5, 0]"), "greater than 0");
+  refused(with(skirt, "edge = \"5 cm\"", "shape = { disc = { radius = 1 } }"), "shape and panels");
+  refused("[[body]]\nkind = \"cloth\"\n", "needs a shape or panels");
+  refused(square + "sewing = 1\n", "only with panels");
+  refused(with(skirt, "edge = \"5 cm\"", "edge = 2"), "longer than the cloth");
+}
+
 TEST(ClothScene, WhatMakesNoSenseIsRefused) {
   refused("[[body]]\nkind = \"cloth\"\nshape = { box = { size = [1, 1, 1] } }\n", "box");
   refused(square + "material = { weight = 0.1 }\n", "needs a preset");
@@ -109,6 +176,29 @@ TEST(ClothScene, MeetsItselfAndOthersByBarriersOnly) {
   EXPECT_TRUE(body.with_itself);
   EXPECT_DOUBLE_EQ(body.thickness, 1e-3);
 }
+
+// What is drawn is what is met.
+TEST(ClothScene, BarriersMayBeAroundFormulas) {
+  const step::Model model = model_of(square + R"(
+[[obstacle]]
+shape = { sphere = { radius = 0.2, center = [1, 0, 0] } }
+transform = { rotate = { axis = [0, 0, 1], angle = "90 deg" }, translate = [0, 0, -0.5] }
+contact = "barrier"
+)");
+  const step::Obstacle& ball = model.obstacles.at(0);
+  ASSERT_EQ(ball.contact, step::ContactKind::Barrier);
+  ASSERT_TRUE(ball.surface);
+  EXPECT_GT(ball.surface->triangles.size(), 500U);
+  for (const Vec3& p : ball.surface->vertices) EXPECT_NEAR((p - Vec3(0, 1, -0.5)).norm(), 0.2, 1e-9);
+  EXPECT_EQ(obstacle_surface(ball, {}).vertices, ball.surface->vertices);
+  EXPECT_FALSE(cloth(model).surface.triangles.empty());
+  const auto with_shape = [](const std::string& shape) { return square + "[[obstacle]]\nshape = { " + shape + " }\ncontact = \"barrier\"\n"; };
+  refused(with_shape("half_space = {}"), "a half_space has none where it does not end; say \"constraint\"");
+  refused(with_shape("union = [{ sphere = { radius = 1 } }, { half_space = {} }]"), "a union has none");
+  refused(with_shape("vdb = \"cloud.vdb\""), "a vdb has none; say \"penalty\"");
+}
+
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
 
 class ObjFile : public ::testing::Test {
  protected:
@@ -148,9 +238,23 @@ TEST_F(ObjFile, FlatSheetsNeedNoTextureCoordinates) {
   ASSERT_TRUE(flat) << flat.error().message;
   EXPECT_TRUE(geometry::check_sheet(*flat));
   EXPECT_NEAR(geometry::twice_area(flat->flat[0], flat->flat[1], flat->flat[2]), 6, 1e-12);
+  // Two triangles that are bent unfold without stretch, and the log says so.
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view text) { said += text; });
   const auto bent = io::read_sheet(write("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 1\nf 1 2 3\nf 1 3 4\n"));
-  ASSERT_FALSE(bent);
-  EXPECT_NE(bent.error().message.find("unwrap"), std::string::npos);
+  set_log_sink({});
+  ASSERT_TRUE(bent) << bent.error().message;
+  EXPECT_TRUE(geometry::check_sheet(*bent));
+  EXPECT_NEAR(
+      (bent->flat[index_of(bent->flat_triangles[1][2])] - bent->flat[index_of(bent->flat_triangles[1][0])])
+          .norm(),
+      std::sqrt(2.0), 1e-3);
+  EXPECT_NE(said.find("flattened into 1 patches with 0 cuts"), std::string::npos) << said;
+  const auto closed =
+      io::read_sheet(write("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"));
+  ASSERT_FALSE(closed);
+  EXPECT_NE(closed.error().message.find("the piece of vertex 0 is closed"), std::string::npos)
+      << closed.error().message;
 }
 
 TEST_F(ObjFile, BadOnesAreNamed) {

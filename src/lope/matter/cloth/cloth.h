@@ -13,6 +13,7 @@ class ClothBody final : public NodalBody {
   geometry::Sheet sheet;  // valid (geometry::check_sheet)
   ClothMaterial material;
   Air air;
+  double sewing = 0;       // seams that start open close within this time, seconds; 0: there are none
   double thickness = 0;    // of the cloth for barriers, metres; 0: the model's
   geometry::Mesh surface;  // vertices and triangles of the sheet, where the model has barriers; empty: it meets obstacles only
 

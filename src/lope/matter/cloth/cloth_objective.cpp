@@ -117,8 +117,14 @@ ClothObjective::ClothObjective(const geometry::Sheet& sheet, const ClothMaterial
   held_.resize(size());
 }
 
+void ClothObjective::sew(double duration) {
+  sewing_.emplace(membrane_, duration);
+  sewing_->set_rest(0, membrane_);
+}
+
 void ClothObjective::begin_step(const StepSetup& setup) {
   membrane_.project_partly(1);
+  if (sewing_ && sewing_->set_rest(setup.time, membrane_)) membrane_.move_to(point());
   NodalObjective::begin_step(setup);
   if (air_) air_->begin_step(setup);
 }

@@ -4,6 +4,7 @@
 #include <lope/matter/cloth/air.h>
 #include <lope/matter/cloth/bending.h>
 #include <lope/matter/cloth/membrane.h>
+#include <lope/matter/cloth/sewing.h>
 #include <lope/matter/nodal_objective.h>
 
 #include <optional>
@@ -23,8 +24,11 @@ class ClothObjective final : public NodalObjective<3> {
   ClothObjective(const geometry::Sheet& sheet, const ClothMaterial& material, const Air& air, double mass_damping,
                  double stiffness_damping, Isa isa = selected_isa());
 
-  // The air's factors are those of the beginning of the step.
-  bool keeps_its_hessian() const override { return !air_ && NodalObjective::keeps_its_hessian(); }
+  // Seams that are open at the sheet's vertices close within this time (sewing.h); seconds.
+  void sew(double duration);
+
+  // The air's factors are those of the beginning of the step, the rest shape of what is sewn that of its end.
+  bool keeps_its_hessian() const override { return !air_ && !sewing_ && NodalObjective::keeps_its_hessian(); }
   void begin_step(const StepSetup& setup) override;
   double value(double give_up_above) override;
   void gradient(std::span<double> g) override;
@@ -63,6 +67,7 @@ class ClothObjective final : public NodalObjective<3> {
   Membrane membrane_;
   Bending bending_;
   std::optional<AirDrag> air_;
+  std::optional<Sewing> sewing_;
   double total_stiffness_ = 0;  // Σ A ξ
   double triangle_size_ = 0;    // mean
   mutable linalg::HierarchyPtr hierarchy_;  // made when first asked for

@@ -68,6 +68,31 @@ double Membrane::fill_lane(Row* rows, int lane, int triangle, const geometry::Sh
   return area;
 }
 
+Mat2 Membrane::rest_inverse(int triangle) const {
+  Mat2 inverse;
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) inverse(i, j) = rest_value(2 * i + j, triangle);
+  }
+  return inverse;
+}
+
+void Membrane::set_rest_inverse(int triangle, const Mat2& inverse) {
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j)
+      rest_[index(std::int64_t{batch_of(triangle)} * Layout::rest_rows + 2 * i + j)].lane[lane_of(triangle)] =
+          inverse(i, j);
+  }
+}
+
+Mat2 Membrane::stretch(int triangle, double least) const {
+  const double c = state_value(Layout::c, triangle), s = state_value(Layout::s, triangle);
+  Mat2 axes;
+  axes << c, -s, s, c;
+  const Vec2 stretches(std::max(state_value(Layout::first, triangle), least),
+                       std::max(state_value(Layout::second, triangle), least));
+  return axes * stretches.asDiagonal() * axes.transpose();
+}
+
 double Membrane::rest_stiffness() const {
   return std::sqrt(material_.warp * material_.warp + material_.weft * material_.weft +
                    2 * material_.coupling * material_.coupling + 4 * material_.shear * material_.shear);

@@ -22,6 +22,13 @@ class Membrane : public BatchedElements<material::MembraneModel, membrane::Layou
   // L += scale·Σ A w GᵀG, w the larger stiffness of warp and weft (block size 1).
   void add_laplacian(double scale, linalg::BlockAssembler& L) const;
 
+  // The inverse of a triangle's rest edges, along warp and weft, whose columns are its first edges; flat until it is set. What is
+  // set counts from the next move on.
+  Mat2 rest_inverse(int triangle) const;
+  void set_rest_inverse(int triangle, const Mat2& inverse);
+  // U of F = R U, along warp and weft, its stretches no smaller than `least`.
+  Mat2 stretch(int triangle, double least) const;
+
   // Read-outs, in the order of the sheet's triangles.
   std::vector<double> largest_stretch() const;   // λ₁
   std::vector<double> smallest_stretch() const;  // λ₂

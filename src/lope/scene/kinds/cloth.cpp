@@ -2,6 +2,7 @@
 #include <lope/scene/keys.h>
 #include <lope/scene/kinds/cloth.h>
 #include <lope/scene/kinds/cloth_build.h>
+#include <lope/scene/kinds/cloth_panels.h>
 #include <lope/scene/kinds/cloth_presets.h>
 #include <lope/scene/rules.h>
 #include <lope/scene/vocabulary.h>
@@ -62,7 +63,8 @@ void add_material_keys(std::vector<Key>& keys) {
                            "of the mesh at rest."));
   keys.push_back(quantity(path + ".grain", Dimension::Angle)
                      .by_default("0.0")
-                     .says("Of the warp, from the first material coordinate (x of rectangle and disc, u of a mesh file)."));
+                     .says("Of the warp, from the first material coordinate (x of rectangle and disc, around "
+                           "tube and funnel opposite to their seam, u of a mesh file)."));
   keys.push_back(number(path + ".stretch_limit")
                      .within(positive)
                      .says("Strain from which the cloth becomes much stiffer. Default: never."));
@@ -91,6 +93,42 @@ void resolve_material(Value& material, const std::string& path, Rules& rules) {
   fill("bend_weft", preset ? preset->bend_weft : 0, "bend_warp");
 }
 
+void add_look_keys(std::vector<Key>& keys) {
+  const std::string pattern = "body[].pattern";
+  keys.push_back(entry("body[].back_color", Type::Color)
+                     .free_to_change()
+                     .says("In pictures, of the side from which its triangles are clockwise. Default: like "
+                           "the other side."));
+  keys.push_back(table(pattern).free_to_change().says(
+      "In pictures, on the other side: what is woven or printed on it, along warp and weft."));
+  keys.push_back(
+      choice(pattern + ".kind", {"stripes", "checks", "weave"})
+          .required()
+          .free_to_change()
+          .says("Bands along the weft; bands along both; threads that go over and under each other."));
+  keys.push_back(quantity(pattern + ".width", Dimension::Length)
+                     .within(positive)
+                     .required()
+                     .free_to_change()
+                     .says("Of a band or a thread."));
+  keys.push_back(entry(pattern + ".color", Type::Color)
+                     .by_default("\"ivory\"")
+                     .free_to_change()
+                     .says("Of every other band, or of the threads along the warp."));
+}
+
+void resolve_shape(Value& shape, Value& body, const std::string& path, Rules& rules) {
+  auto& [word, what] = shape.members.front();
+  if (word == "mesh") {
+    rules.resolve_file(what);
+    rules.drop(body, path, {"edge"}, "has no meaning for mesh files, which are taken as they are");
+  } else {
+    rules.drop(body, path, {"uv_unit"}, "has a meaning only with a mesh file");
+  }
+  if (word == "rectangle" && what.vector_at("size").head<2>().minCoeff() <= 0)
+    rules.complain(what["size"], path + ".shape.rectangle.size", "needs two edge lengths greater than 0");
+}
+
 class ClothKind final : public Kind {
  public:
   std::string_view word() const override { return "cloth"; }
@@ -109,7 +147,9 @@ class ClothKind final : public Kind {
   void add_body_keys(std::vector<Key>& keys) const override {
     const std::string shape = "body[].shape";
     keys.push_back(integer("body[].dimension").within({3, 3, false, false}).says("3: cloth moves in space."));
-    keys.push_back(table(shape).required().says("The undeformed shape, in the plane of x and y before its transform."));
+    keys.push_back(
+        table(shape).says("The undeformed shape, unless there are panels: before its transform in the plane "
+                          "of x and y, or around the y axis."));
     keys.push_back(table(shape + ".rectangle").alternative().says("A rectangle."));
     keys.push_back(vector(shape + ".rectangle.size", Dimension::Length)
                        .within(at_least_zero)
@@ -117,15 +157,38 @@ class ClothKind final : public Kind {
                        .says("Its two edge lengths, greater than 0."));
     keys.push_back(table(shape + ".disc").alternative().says("A disc."));
     keys.push_back(quantity(shape + ".disc.radius", Dimension::Length).within(positive).required().says("Its radius."));
-    for (const char* word : {"rectangle", "disc"}) {
+    keys.push_back(table(shape + ".tube")
+                       .alternative()
+                       .says("A cylinder's wall around the y axis, closed by a seam; flat when free."));
+    keys.push_back(
+        quantity(shape + ".tube.radius", Dimension::Length).within(positive).required().says("Its radius."));
+    keys.push_back(
+        table(shape + ".funnel")
+            .alternative()
+            .says("A cut-off cone around the y axis, open at both ends, closed by a seam; flat when free."));
+    for (const char* end : {"bottom", "top"}) {
+      keys.push_back(quantity(fmt::format("{}.funnel.{}_radius", shape, end), Dimension::Length)
+                         .within(positive)
+                         .required()
+                         .says(fmt::format("Its radius at the {}.", end)));
+    }
+    for (const char* word : {"tube", "funnel"}) {
+      keys.push_back(quantity(fmt::format("{}.{}.length", shape, word), Dimension::Length)
+                         .within(positive)
+                         .required()
+                         .says("Its height along the axis."));
+    }
+    for (const char* word : {"rectangle", "disc", "tube", "funnel"}) {
       keys.push_back(vector(shape + "." + word + ".center", Dimension::Length)
                          .by_default("[0.0, 0.0, 0.0]")
                          .says("Where its centre is."));
     }
     keys.push_back(text(shape + ".mesh")
                        .alternative()
-                       .says("An OBJ file, relative to the scene file: its texture coordinates (UV) say what it is when flat, in one "
-                             "or more patches. A flat one needs none."));
+                       .says("An OBJ file, relative to the scene file: its texture coordinates (UV) say what "
+                             "it is when flat, in one "
+                             "or more patches. A flat one needs none; a curved one without is flattened."));
+    add_panel_keys(keys);
     keys.push_back(quantity("body[].uv_unit", Dimension::Length)
                        .within(positive)
                        .says("With a mesh: the length of one unit of its texture coordinates. Default: so that the cloth has the "
@@ -153,22 +216,19 @@ class ClothKind final : public Kind {
                        .within(positive)
                        .says("With barriers: how far layers of the cloth keep apart. Default: `contact.thickness`."));
     add_body_color(keys);
+    add_look_keys(keys);
     add_body_handles(keys);
     add_body_loads(keys);
   }
 
   void resolve_body(Value& body, const std::string& path, Rules& rules) const override {
     body.set("dimension", integer_value(3));
-    Value& shape = *body.find("shape");
-    auto& [word, what] = shape.members.front();
-    if (word == "mesh") {
-      rules.resolve_file(what);
-      rules.drop(body, path, {"edge"}, "has no meaning for mesh files, which are taken as they are");
-    } else {
-      rules.drop(body, path, {"uv_unit"}, "has a meaning only with a mesh file");
-    }
-    if (word == "rectangle" && what.vector_at("size").head<2>().minCoeff() <= 0)
-      rules.complain(what["size"], path + ".shape.rectangle.size", "needs two edge lengths greater than 0");
+    if (body.has("shape") == body.has("panel"))
+      rules.complain(
+          body, path,
+          body.has("panel") ? "has a shape and panels; keep one of them" : "needs a shape or panels");
+    if (Value* shape = body.find("shape")) resolve_shape(*shape, body, path, rules);
+    resolve_panels(body, path, rules);
     resolve_material(*body.find("material"), path + ".material", rules);
     const Value& air = body["air"];
     if (air.number_at("drag") == 0 && air.vector_at("wind").norm() > 0)
@@ -187,6 +247,19 @@ class ClothKind final : public Kind {
       if (body->has("self_contact") && body->boolean_at("self_contact"))
         rules.complain((*body)["self_contact"], "body.self_contact", "cloth touches itself with contact.model = \"barrier\" only");
     }
+  }
+
+  std::vector<BodySettings> settings(const Value& resolved) const override {
+    std::vector<BodySettings> all = Kind::settings(resolved);
+    const std::vector<const Value*> bodies = bodies_of(*this, resolved);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      if (bodies[b]->has("back_color")) all[b].back_color = color_of((*bodies[b])["back_color"]);
+      const Value* pattern = bodies[b]->find("pattern");
+      if (pattern)
+        all[b].pattern = {pattern->text_at("kind"), pattern->number_at("width"),
+                          color_of((*pattern)["color"])};
+    }
+    return all;
   }
 
   Expected<std::vector<Polymorphic<matter::Body>>> build(const Scene& scene, const step::Model& world) const override {

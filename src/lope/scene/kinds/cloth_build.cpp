@@ -2,6 +2,7 @@
 #include <lope/geometry/transform.h>
 #include <lope/io/sheet_io.h>
 #include <lope/scene/kinds/cloth_build.h>
+#include <lope/scene/kinds/cloth_panels.h>
 #include <lope/scene/limits.h>
 #include <lope/scene/nodal_words.h>
 
@@ -31,7 +32,26 @@ Expected<double> edge_of(const Value& body, double extent, double area) {
   return edge;
 }
 
+Expected<geometry::Sheet> sewn_panels(const Value& body) {
+  auto panels = read_panels(body);
+  if (!panels) return forward_error(panels);
+  double extent = 0, area = 0;
+  for (const geometry::Panel& panel : *panels) {
+    geometry::Bounds box;
+    for (const Vec2& p : panel.outline.empty() ? panel.patch.flat : panel.outline) box.add({p[0], p[1], 0});
+    extent = std::max(extent, box.extent().maxCoeff());
+    if (!panel.outline.empty()) area += box.extent()[0] * box.extent()[1];
+  }
+  const Expected<double> edge = edge_of(body, extent, area);
+  if (!edge) return forward_error(edge);
+  auto sewn = geometry::sew(std::move(*panels), read_seams(body), *edge);
+  if (!sewn)
+    return input_error("{}: body '{}': {}", to_string(body.at), body.text_at("name"), sewn.error().message);
+  return std::move(*sewn);
+}
+
 Expected<geometry::Sheet> shape_of(const Value& body) {
+  if (body.has("panel")) return sewn_panels(body);
   const auto& [word, what] = body["shape"].members.front();
   if (word == "mesh") return io::read_sheet(what.text, body.has("uv_unit") ? body.number_at("uv_unit") : 0);
   geometry::Sheet sheet;
@@ -40,11 +60,20 @@ Expected<geometry::Sheet> shape_of(const Value& body) {
     const Expected<double> edge = edge_of(body, std::max(size[0], size[1]), size[0] * size[1]);
     if (!edge) return forward_error(edge);
     sheet = geometry::rectangle_sheet(size[0], size[1], *edge);
-  } else {
+  } else if (word == "disc") {
     const double radius = what.number_at("radius");
     const Expected<double> edge = edge_of(body, 2 * radius, 3.15 * radius * radius);
     if (!edge) return forward_error(edge);
     sheet = geometry::disc_sheet(radius, *edge);
+  } else {
+    const bool tube = word == "tube";
+    const double bottom = what.number_at(tube ? "radius" : "bottom_radius"),
+                 top = what.number_at(tube ? "radius" : "top_radius");
+    const double length = what.number_at("length");
+    const Expected<double> edge = edge_of(body, std::max(length, 2 * std::max(bottom, top)),
+                                          3.15 * (bottom + top) * std::hypot(length, top - bottom));
+    if (!edge) return forward_error(edge);
+    sheet = geometry::funnel_sheet(bottom, top, length, *edge);
   }
   for (Vec3& p : sheet.vertices) p += what.vector_at("center");
   return sheet;
@@ -127,6 +156,7 @@ Expected<matter::ClothBody> build_cloth(const Value& value, const step::Model& w
   }
   read_damping(value, body);
   read_contact(value, body);
+  if (value.has("sewing")) body.sewing = value.number_at("sewing");
   if (value.has("thickness")) body.thickness = value.number_at("thickness");
   const bool between_bodies = world.body_contact.model == step::BodyContactModel::Barrier;
   body.touches_others = body.touches_others && between_bodies;

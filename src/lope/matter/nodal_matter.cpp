@@ -125,6 +125,7 @@ void NodalMatter::leave_obstacles(NodalState& state) const {
 // a = M⁻¹f(x) + g; damping is left out, so a damped trapezoid run should start at rest.
 void NodalMatter::free_acceleration(std::span<const double> x, double time, std::vector<double>& a) {
   const auto d = static_cast<std::size_t>(dimension());
+  objective_->set_time(time);
   objective_->move_to(x);
   objective_->potential_gradient(work_);
   std::vector<double> outside(a.size(), 0.0);
@@ -202,8 +203,9 @@ void NodalMatter::apply_loads(std::span<const double> x) {
 
 void NodalMatter::begin_objective() {
   const bool equilibrium = world_.scheme == Scheme::Static;
+  objective_->set_time(step_.end());
   objective_->begin_step({terms_.inertia, terms_.target, equilibrium ? 0 : terms_.damping,
-                          terms_.damping_target, from_->x, fixed_, outside_, unforced_, step_.end()});
+                          terms_.damping_target, from_->x, fixed_, outside_, unforced_});
 }
 
 // Where the vertices of a handle were when it took hold: now, if it does so in this step.
@@ -297,6 +299,7 @@ BodyReport NodalMatter::report(const BodyState& state, const StepTimes& last) {
   BodyReport result;
   result.name = body_.name;
   result.kind = body_.kind();
+  objective_->set_time(last.end());
   objective_->move_to(now.x);
   result.energy.elastic = objective_->potential();
   result.angular_momentum = Vec3::Zero();

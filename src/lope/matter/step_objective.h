@@ -26,7 +26,6 @@ struct StepSetup {
   std::span<const std::uint8_t> fixed;     // per node: 1 where scripted
   std::span<const double> force = {};      // f, from outside; empty: none
   std::span<const double> unforced = {};   // xₙ + h vₙ; empty: errors are judged by the accuracy alone
-  double time = 0;                         // at the end of the step, seconds
 };
 
 class StepObjective : public optimize::Objective {
@@ -35,6 +34,8 @@ class StepObjective : public optimize::Objective {
   virtual std::span<const double> masses() const = 0;
   // The pattern of the Hessian.
   virtual std::shared_ptr<const linalg::BlockPattern> pattern() const = 0;
+  // A potential that changes with time becomes that of this one, seconds.
+  virtual void set_time(double /*time*/) {}
   // The data behind the spans must live until the step is over.
   virtual void begin_step(const StepSetup& setup) = 0;
 

@@ -1,6 +1,7 @@
 // Panels that are sewn together: matching vertices, one sheet, what is refused.
 #include <lope/geometry/panel_mesh.h>
 #include <lope/geometry/panels.h>
+#include <lope/geometry/sheet_hierarchy.h>
 
 #include <algorithm>
 #include <cmath>
@@ -100,6 +101,28 @@ TEST(Panels, SidesOfASkirtBecomeOneSheet) {
   }
   EXPECT_EQ(shared, 2 * (static_cast<int>(std::lround(std::hypot(0.1, 0.5) / 0.04)) + 1));
   EXPECT_EQ(sewn->flat.size(), sewn->vertices.size() + index(shared));
+}
+
+// Both sides of a seam coarsen together: means of its vertices are of its vertices.
+TEST(Panels, SewnSheetsHaveLevels) {
+  const auto sewn = sew(skirt(), sides(), 0.02);
+  ASSERT_TRUE(sewn) << sewn.error().message;
+  const std::vector<SheetLevel> levels = coarsen_sheet(*sewn, 200);
+  ASSERT_GE(levels.size(), 1U);
+  EXPECT_LT(levels.front().kept.size(), sewn->vertices.size() / 3);
+  for (std::size_t i = 0; i < sewn->vertices.size(); ++i) {
+    double sum = 0;
+    Vec3 mean = Vec3::Zero();
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double weight = levels[0].weights[i][k];
+      sum += weight;
+      if (weight != 0) mean += weight * sewn->vertices[index(levels[0].kept[index(levels[0].parents[i][k])])];
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+    if (std::abs(sewn->vertices[i][2]) < 1e-12) {
+      EXPECT_LT((mean - sewn->vertices[i]).norm(), 1e-9);
+    }
+  }
 }
 
 TEST(Panels, OrientationOfOutlinesDoesNotMatter) {

@@ -122,9 +122,12 @@ void ClothObjective::sew(double duration) {
   sewing_->set_rest(0, membrane_);
 }
 
+void ClothObjective::set_time(double time) {
+  if (sewing_ && sewing_->set_rest(time, membrane_)) membrane_.move_to(point());
+}
+
 void ClothObjective::begin_step(const StepSetup& setup) {
   membrane_.project_partly(1);
-  if (sewing_ && sewing_->set_rest(setup.time, membrane_)) membrane_.move_to(point());
   NodalObjective::begin_step(setup);
   if (air_) air_->begin_step(setup);
 }

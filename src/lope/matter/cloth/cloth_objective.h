@@ -27,7 +27,8 @@ class ClothObjective final : public NodalObjective<3> {
   // Seams that are open at the sheet's vertices close within this time (sewing.h); seconds.
   void sew(double duration);
 
-  // The air's factors are those of the beginning of the step, the rest shape of what is sewn that of its end.
+  void set_time(double time) override;
+  // The air's factors are those of the beginning of the step; what is sewn changes from step to step.
   bool keeps_its_hessian() const override { return !air_ && !sewing_ && NodalObjective::keeps_its_hessian(); }
   void begin_step(const StepSetup& setup) override;
   double value(double give_up_above) override;

@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         ClothCase{"curtain", {"body.curtain.edge=10 cm", "time.duration=0.25 s"}, hangs_from_its_rings},
         ClothCase{"flag", {"body.flag.edge=6 cm", "time.duration=0.25 s"}, is_blown_about},
         ClothCase{
-            "dress", {"body.dress.edge=12 cm", "body.dress.sewing=0.2 s", "time.duration=0.3 s"}, is_sewn},
+            "dress", {"body.dress.edge=12 cm", "body.dress.sewing=0.15 s", "time.duration=0.2 s"}, is_sewn},
         ClothCase{"hammock",
                   {"body.hammock.edge=8 cm", "body.ball.edge=8 cm", "time.duration=0.5 s"},
                   holds_the_ball},

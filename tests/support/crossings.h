@@ -10,7 +10,8 @@
 
 namespace lope {
 
-// Edges that pass through triangles (in the plane: edges that cross) of all bodies and obstacles that have surfaces.
+// Edges that pass through triangles (in the plane: edges that cross) of all bodies and obstacles that have surfaces; obstacles may
+// lie in each other.
 inline std::size_t count_crossings(const step::Simulation& simulation) {
   const step::Model& model = simulation.model();
   std::vector<matter::SelfContactBody> bodies;
@@ -34,8 +35,22 @@ inline std::size_t count_crossings(const step::Simulation& simulation) {
     for (const Vec3& v : o.surface->vertices) points.push_back(pose.place(v));
   }
   const matter::ContactSurface surface = matter::make_contact_surface(dimension, bodies, obstacles, 0);
-  if (dimension == 2) return geometry::find_planar_crossings(points, surface.edges).size();
-  return geometry::find_crossings(points, surface.edges, surface.triangles).size();
+  const auto of_obstacle = [&](int node) { return node >= surface.body_nodes; };
+  const auto edge_of_obstacle = [&](int edge) {
+    return of_obstacle(surface.edges[static_cast<std::size_t>(edge)][0]);
+  };
+  std::size_t count = 0;
+  if (dimension == 2) {
+    for (const auto& [one, other] : geometry::find_planar_crossings(points, surface.edges))
+      count += edge_of_obstacle(one) && edge_of_obstacle(other) ? 0 : 1;
+  } else {
+    for (const geometry::Crossing& crossing :
+         geometry::find_crossings(points, surface.edges, surface.triangles)) {
+      const int node = surface.triangles[static_cast<std::size_t>(crossing.triangle)][0];
+      count += edge_of_obstacle(crossing.edge) && of_obstacle(node) ? 0 : 1;
+    }
+  }
+  return count;
 }
 
 }  // namespace lope

@@ -318,12 +318,12 @@ Polar polar(const Mat2& J) {
   return result;
 }
 
-// The proxy Σ A |W (J − R)|² whose gradient is that of the energy: W = U diag(w) Uᵀ, w² = (σ − σ⁻³)/(σ − 1).
-Mat2 weight(const Polar& p) {
+// The proxy Σ A |W (J − R)|² has the gradient of the energy at J if W² = U diag((σ − σ⁻³)/(σ − 1)) Uᵀ.
+Mat2 squared_weight(const Polar& p) {
   Vec2 w;
   for (int k = 0; k < 2; ++k) {
-    const double s = p.stretch[k], i = 1 / s;
-    w[k] = (s + 1) * (s * s + 1) * i * i * i;  // (s⁴ − 1)/(s³ (s − 1))
+    const double s = p.stretch[k];
+    w[k] = (s + 1) * (s * s + 1) / (s * s * s);
   }
   return p.axes * w.asDiagonal() * p.axes.transpose();
 }
@@ -358,7 +358,7 @@ void relax(Patch& patch) {
     double trace = 0;
     for (std::size_t t = 0; t < patch.corners.size(); ++t) {
       const Polar p = polar(jacobian(patch, patch.place, t));
-      const Mat2 M = patch.area[t] * weight(p), MR = M * p.rotation;
+      const Mat2 M = patch.area[t] * squared_weight(p), MR = M * p.rotation;
       for (std::size_t a = 0; a < 3; ++a) {
         const Eigen::Index i = 2 * patch.corners[t][a];
         right.segment<2>(i) += MR * patch.gradient[t][a];

@@ -54,7 +54,8 @@ TEST_P(Scenes, BuildOnACoarseMesh) {
     const auto model = build_model(*coarse);
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_EQ(model->bodies.size(), 1u);
-  } else if (scene->resolved["body"].items[0]["shape"].has("box")) {
+  } else if (const Value* shape = scene->resolved["body"].items[0].find("shape");
+             shape && shape->has("box")) {
     const auto coarse = load_scene(GetParam(), {"body.0.shape.box.lattice=[9, 5, 5]"});
     ASSERT_TRUE(coarse) << coarse.error().message;
     const auto model = build_model(*coarse);

@@ -257,6 +257,35 @@ TEST_F(ObjFile, FlatSheetsNeedNoTextureCoordinates) {
       << closed.error().message;
 }
 
+// A patch of a file, whose upper side has two edges, and a rectangle above it, which gets three vertices there.
+TEST_F(ObjFile, PanelsMayBeFiles) {
+  const std::string file =
+      write("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0.5 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\nf 1 4 5\n");
+  const auto scene = [&](int from, int to) {
+    return fmt::format(R"([[body]]
+kind = "cloth"
+edge = 0.2
+[[body.panel]]
+name = "file"
+shape = {{ mesh = "{}" }}
+edge = [{{ name = "top", from = {}, to = {} }}]
+[[body.panel]]
+name = "above"
+shape = {{ rectangle = {{ size = [1, 0.5] }} }}
+transform = {{ translate = [0.5, 1.25, 0] }}
+[[body.seam]]
+first = "file.top"
+second = "above.bottom"
+)",
+                       file, from, to);
+  };
+  const step::Model model = model_of(scene(2, 4));
+  EXPECT_EQ(geometry::sheet_pieces(cloth(model).sheet), 1);
+  EXPECT_EQ(cloth(model).sheet.flat.size(), cloth(model).sheet.vertices.size() + 3);
+  refused(scene(2, 9), "the panel has 5 vertices, counted from 0");
+  refused(scene(2, 2), "ends where it begins");
+}
+
 TEST_F(ObjFile, BadOnesAreNamed) {
   const auto message = [&](const std::string& text) {
     const auto read = io::read_sheet(write(text));

@@ -112,9 +112,8 @@ void resolve_panels(Value& body, const std::string& path, Rules& rules) {
     }
     rules.transform(panel, here + ".transform", 3);
   }
-  Value* seams = body.find("seam");
   number = 0;
-  for (Value& seam : seams ? seams->items : std::vector<Value>()) {
+  for (const Value& seam : body.items_at("seam")) {
     const std::string here = fmt::format("{}.seam.{}", path, number++);
     for (const char* side : {"first", "second"}) {
       if (panel_and_edge(seam.text_at(side))[1].empty())

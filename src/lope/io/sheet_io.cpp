@@ -22,6 +22,8 @@ using geometry::Triangle;
 
 // Of the sheet's size: what is farther from a plane does not lie in it.
 constexpr double flatness = 1e-6;
+// Of what is flattened: what it means for the cloth should not go unnoticed.
+constexpr double much_distortion = 0.05;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -122,12 +124,16 @@ Expected<Sheet> flattened(Sheet sheet, const std::string& file) {
   if (!flat)
     return input_error("{}: the sheet is neither flat nor does it have texture coordinates on all faces: {}",
                        file, flat.error().message);
-  log_info(
-      "{}: no texture coordinates (UV); flattened into {} patches with {} cuts, lengths are {:.3g} to {:.3g} "
-      "of the flat ones, {:.2g} % off in the "
-      "mean",
+  const std::string said = fmt::format(
+      "{}: no texture coordinates (UV): flattened (patches: {}, cuts: {}); lengths are {:.3g} to {:.3g} of "
+      "the flat ones, {:.2g} % off in the mean",
       file, flat->patches, flat->cuts, flat->least_stretch, flat->largest_stretch,
       100 * flat->mean_distortion);
+  if (flat->mean_distortion > much_distortion) {
+    log_warning("{}; texture coordinates would say where it is cut", said);
+  } else {
+    log_info("{}", said);
+  }
   return std::move(flat->sheet);
 }
 

@@ -1,0 +1,18 @@
+// Which page is shown: a run (#run/NUMBER) or the gallery.
+import "./style.css";
+import { Gallery } from "./gallery";
+import { RunPage } from "./run_page";
+import { themeButton } from "./theme";
+
+let page: RunPage | Gallery | undefined;
+
+function open(): void {
+  page?.close();
+  const run = /^#run\/(\d+)$/.exec(location.hash);
+  page = run ? new RunPage(Number(run[1])) : new Gallery();
+  document.body.replaceChildren(page.element, theme);
+}
+
+const theme = themeButton();
+window.addEventListener("hashchange", open);
+open();

@@ -54,14 +54,22 @@ export class GrowingText {
   private position = 0;
   private readonly decoder = new TextDecoder();
 
-  constructor(private readonly run: number, private readonly what: "stats" | "log" | "live") {}
+  constructor(private readonly run: number, private readonly what: "stats" | "log") {}
 
+  // Everything that was added since the last call.
   async more(): Promise<{ text: string; restarted: boolean }> {
-    const response = await answer(await fetch(`api/run/${this.run}/${this.what}?from=${this.position}`));
-    const restarted = response.headers.has("Lope-Restarted");
-    const piece = await response.arrayBuffer();
-    this.position = Number(response.headers.get("Lope-Next"));
-    return { text: this.decoder.decode(piece), restarted };
+    let text = "", restarted = false;
+    for (;;) {
+      const response = await answer(await fetch(`api/run/${this.run}/${this.what}?from=${this.position}`));
+      if (response.headers.has("Lope-Restarted")) {
+        text = "";
+        restarted = true;
+      }
+      const piece = await response.arrayBuffer();
+      this.position = Number(response.headers.get("Lope-Next"));
+      if (piece.byteLength === 0) return { text, restarted };
+      text += this.decoder.decode(piece);
+    }
   }
 
   restart(): void {

@@ -36,6 +36,7 @@ export class BodyView {
   private readonly wires: three.Mesh<three.BufferGeometry, three.MeshBasicMaterial>;
   private readonly spheres = new Spheres();
   private readonly squares: three.Mesh<three.BufferGeometry, three.MeshBasicMaterial>;
+  private readonly rims?: three.LineSegments; // sharp edges of glass, which is hardly seen otherwise
   private layout?: Layout;
   private place = new Float32Array(0);
   private parts?: three.DataTexture;
@@ -44,7 +45,7 @@ export class BodyView {
   constructor(private readonly stage: Stage, first: Drawable) {
     const side = first.cut ? three.BackSide : three.DoubleSide;
     const material = new three.MeshStandardMaterial({ side, roughness: 0.62, metalness: 0 });
-    if (first.material === "glass") Object.assign(material, { transparent: true, opacity: 0.14, depthWrite: false });
+    if (first.material === "glass") Object.assign(material, { transparent: true, opacity: 0.07, depthWrite: false });
     if (first.material === "water") Object.assign(material, { transparent: true, opacity: 0.82, roughness: 0.18 });
     if (first.backdrop) material.roughness = 0.9;
     Object.assign(material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
@@ -58,6 +59,10 @@ export class BodyView {
       this.spheres.points.material.uniforms.pixels.value = this.stage.pixelsPerMetre();
     };
     this.group.add(this.mesh, this.wires, this.spheres.points, this.squares);
+    if (first.material !== "glass") return;
+    this.rims = new three.LineSegments(new three.BufferGeometry(), new three.LineBasicMaterial({ color: 0x8fa3a6 }));
+    this.rims.raycast = () => {};
+    this.mesh.add(this.rims);
   }
 
   // Vertex of the body that a drawn one stands for.
@@ -115,13 +120,17 @@ export class BodyView {
     const positions = this.buffer(geometry, "position", 3, count), normals = this.buffer(geometry, "normal", 3, count);
     gather(position, 3, this.layout, positions);
     vertexNormals(positions, this.layout.index, normals);
+    if (this.rims && this.layout.index.length < 60000) {
+      this.rims.geometry.dispose();
+      this.rims.geometry = new three.EdgesGeometry(geometry, 40);
+    }
     if (place) gather(place, 2, this.layout, this.buffer(geometry, "uv", 2, count));
     geometry.boundingSphere = null;
     material.color.copy(map ? new three.Color(0xffffff) : color);
     if ((material.map === null) !== (map === null)) material.needsUpdate = true;
     material.map = map;
     const clear = body.material === "water" && !map;
-    material.opacity = body.material === "glass" ? 0.14 : clear ? 0.82 : 1;
+    material.opacity = body.material === "glass" ? 0.07 : clear ? 0.82 : 1;
   }
 
   private showPoints(body: Drawable, color: three.Color, map: three.Texture | null, place?: Float32Array): void {

@@ -12,7 +12,7 @@ export interface ChartOptions {
   title: string;
   log?: boolean;
   unit?: string;
-  across?: string; // what the horizontal axis counts
+  whole?: boolean; // across there are whole numbers
   onpick?: (x: number) => void;
 }
 
@@ -150,12 +150,8 @@ export class Chart {
     }
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const x of ticks(x0, x1, Math.max(2, Math.floor(width / 90)))) context.fillText(brief(x, 4), X(x), height - below + 5);
-    if (this.options.across) {
-      context.textAlign = "right";
-      context.textBaseline = "bottom";
-      context.fillText(this.options.across, width - right, height - below - 2);
-    }
+    const across = ticks(x0, x1, Math.max(2, Math.floor(width / 90)));
+    for (const x of across.filter((each) => !this.options.whole || Number.isInteger(each))) context.fillText(brief(x, 4), X(x), height - below + 5);
     context.save();
     context.beginPath();
     context.rect(left, 0, width - left - right + 2, height - below + 1);

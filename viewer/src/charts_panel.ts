@@ -16,8 +16,8 @@ const quantities = ["kinetic", "elastic", "gravity"];
 export class ChartsPanel {
   readonly element = h("div", { className: "panel charts", hidden: true });
   private readonly heading = h("h2", {});
-  private readonly residual = new Chart({ title: "What is left to do, per iteration", log: true, across: "iteration" });
-  private readonly gradient = new Chart({ title: "Norm of the gradient, per iteration", log: true, across: "iteration" });
+  private readonly residual = new Chart({ title: "What is left to do, per iteration", log: true, whole: true });
+  private readonly gradient = new Chart({ title: "Norm of the gradient, per iteration", log: true, whole: true });
   private readonly iterations: Chart;
   private readonly seconds: Chart;
   private readonly energy: Chart;
@@ -26,8 +26,8 @@ export class ChartsPanel {
 
   // `goTo`: shows the frame of a time.
   constructor(goTo: (time: number) => void) {
-    const chart = (title: string, unit: string) => new Chart({ title, unit, across: "time (s)", onpick: goTo });
-    this.iterations = chart("Iterations per step", "");
+    const chart = (title: string, unit: string) => new Chart({ title, unit, onpick: goTo });
+    this.iterations = chart("Iterations per step, over time (s)", "");
     this.seconds = chart("Seconds per step", "s");
     this.energy = chart("Energy (J)", "J");
     this.momentum = chart("Momentum (kg m/s)", "kg m/s");

@@ -25,7 +25,7 @@ export function button(text: string, title: string, onclick: () => void, propert
 export function brief(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(digits - 1).replace("e+", "e");
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return Number(value.toPrecision(digits)).toExponential().replace("e+", "e");
   return String(Number(value.toPrecision(digits)));
 }
 

@@ -23,7 +23,8 @@ export class Gallery {
     const [runs, scenes] = await Promise.all([api.runs(), api.scenes()]);
     const row = (run: api.RunEntry) => h("li", {}, h("a", { href: `#run/${run.id}` }, run.directory), ` ${run.scene === run.directory ? "" : run.scene}`, h("small", {}, run.state === "ended" ? "" : run.state));
     this.runs.replaceChildren(...(runs.length > 0 ? runs.map(row) : [h("li", {}, "None yet: start one below.")]));
-    this.scenes.replaceChildren(...scenes.map((scene) => this.card(scene)));
+    const seenFirst = [...scenes].sort((a, b) => Number(b.picture) - Number(a.picture));
+    this.scenes.replaceChildren(...seenFirst.map((scene) => this.card(scene)));
   }
 
   private card(scene: api.SceneEntry): HTMLElement {

@@ -193,7 +193,8 @@ export class RunPage {
   }
 
   private showActions(status: api.RunStatus): void {
-    const wanted = status.state === "running" && status.ours ? ["checkpoint", "stop"] : status.state === "ended" && status.frames.length > 0 ? ["resume"] : [];
+    const stopped = status.state === "ended" && status.frames.length > 0 && status.exit !== 0 && status.exit !== 2;
+    const wanted = status.state === "running" && status.ours ? ["checkpoint", "stop"] : stopped ? ["resume"] : [];
     if (this.actions.dataset.wanted === wanted.join()) return;
     this.actions.dataset.wanted = wanted.join();
     const titles: Record<string, string> = {

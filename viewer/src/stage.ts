@@ -30,10 +30,10 @@ export class Stage {
 
     const sun = new three.DirectionalLight(0xfff4e6, 2.4);
     sun.position.copy(sunDirection);
-    const fill = new three.DirectionalLight(0xdfeaff, 0.5);
+    const fill = new three.DirectionalLight(0xdfeaff, 0.9);
     fill.position.set(0.7, -0.2, 0.4);
     this.camera.add(sun, sun.target, fill, fill.target);
-    this.scene.add(this.camera, new three.HemisphereLight(0xffffff, 0x8a8f98, 1.0), this.content);
+    this.scene.add(this.camera, new three.HemisphereLight(0xffffff, 0x9a9fa8, 1.3), this.content);
     new ResizeObserver(() => this.resize()).observe(place);
     this.resize();
   }
@@ -72,14 +72,15 @@ export class Stage {
     this.draw();
   }
 
-  // A grid as ground at this height, ten times as wide as the box; none without a height.
+  // A grid as ground at this height, six times as wide as the box; none without a height.
   setGround(height: number | undefined, box: three.Box3, dark: boolean): void {
     if (this.ground) this.scene.remove(this.ground);
     this.ground = undefined;
     if (height === undefined || box.isEmpty()) return;
     const size = box.getSize(new three.Vector3()), centre = box.getCenter(new three.Vector3());
-    const cell = 10 ** Math.floor(Math.log10(Math.max(size.x, size.z, size.y, 1e-6)));
-    const cells = 2 * Math.ceil((5 * Math.max(size.x, size.z, size.y)) / cell);
+    const extent = Math.max(size.x, size.y, size.z, 1e-6), power = 10 ** Math.floor(Math.log10(extent / 4));
+    const cell = power * ([1, 2, 5].find((factor) => factor * power >= extent / 8) ?? 10);
+    const cells = 2 * Math.ceil((3 * extent) / cell);
     this.ground = new three.GridHelper(cells * cell, cells);
     this.ground.position.set(Math.round(centre.x / cell) * cell, height, Math.round(centre.z / cell) * cell);
     this.colourGround(dark);

@@ -85,7 +85,7 @@ function parseLine(line: string): Step {
 
 export const iterationsOf = (step: Step) => step.islands.reduce((sum, island) => sum + island.solve.iterations, 0);
 
-// Seconds by part over some steps, the largest first; what no part claims is "the rest of the step".
+// Seconds by part over some steps, the largest first; what no part claims is "rest of the step".
 export function shares(steps: Step[]): [name: string, seconds: number][] {
   const words: Record<string, string> = {
     evaluate: "energies and gradients", hessian: "Hessians", factorize: "factors and preconditioners", solve: "linear solves",
@@ -102,10 +102,10 @@ export function shares(steps: Step[]): [name: string, seconds: number][] {
         known += seconds;
       }
       const total = Math.max(island.solve.seconds.total ?? known, known);
-      add("line searches and the rest of the solver", total - known);
+      add("rest of the solver", total - known);
       rest -= total;
     }
-    add("the rest of the step", Math.max(rest, 0));
+    add("rest of the step", Math.max(rest, 0));
   }
   return [...sums].filter(([, seconds]) => seconds > 0).sort((a, b) => b[1] - a[1]);
 }

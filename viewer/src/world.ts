@@ -86,20 +86,15 @@ export class World {
     this.seen = [Infinity, -Infinity];
   }
 
-  // Everything but obstacles without an end.
+  // What is to be looked at: the bodies, and obstacles that are not much larger.
   box(): three.Box3 {
-    const box = new three.Box3();
+    const bodies = new three.Box3(), obstacles = new three.Box3();
     for (const body of this.bodies) {
-      if (body.backdrop && (!body.bounded || !body.cut) && this.bodies.some((other) => !other.backdrop)) continue;
-      for (const positions of [body.position, body.points?.position]) {
-        if (!positions) continue;
-        const point = new three.Vector3();
-        const used = positions === body.position && body.triangles ? body.triangles : undefined;
-        const count = used ? used.length : positions.length / 3;
-        for (let i = 0; i < count; ++i) box.expandByPoint(point.fromArray(positions, 3 * (used ? used[i] : i)));
-      }
+      if (body.backdrop && body.bounded) obstacles.union(boxOf(body));
+      else if (!body.backdrop) bodies.union(boxOf(body));
     }
-    return box;
+    const extent = (box: three.Box3) => box.getSize(new three.Vector3()).length();
+    return bodies.isEmpty() || extent(obstacles) < 5 * extent(bodies) ? bodies.union(obstacles) : bodies;
   }
 
   markLargest(on: boolean): void {
@@ -143,4 +138,13 @@ export class World {
     }
     return found && { ...found, position: new three.Vector3().fromArray(found.positions, 3 * found.place) };
   }
+}
+
+function boxOf(body: Drawable): three.Box3 {
+  const box = new three.Box3(), point = new three.Vector3();
+  const add = (positions: Float32Array, vertex: number) => box.expandByPoint(point.fromArray(positions, 3 * vertex));
+  for (const vertex of body.position ? (body.triangles ?? []) : []) add(body.position!, vertex);
+  const points = body.points?.position ?? new Float32Array();
+  for (let i = 0; 3 * i < points.length; ++i) add(points, i);
+  return box;
 }

@@ -130,6 +130,18 @@ test("a scene is started from the gallery, watched, scrubbed, coloured, stopped 
   await page.close();
 });
 
+test("the page keeps its own rules: nothing from elsewhere", options, async () => {
+  const { page, troubles } = await openPage(browser, viewer.url, { bypassCSP: false });
+  await page.locator(".card img").first().waitFor();
+  await page.locator(".runs a").first().click();
+  await page.locator(".body").first().waitFor();
+  await page.locator("#field").selectOption({ index: 1 });
+  await page.locator("#tab-charts").click();
+  await page.locator(".share").first().waitFor();
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
 test("bodies are hidden and coloured, obstacles and ground are seen", options, async () => {
   const { page, troubles } = await startFromGallery("box_stack", ['time.duration="0.3 s"']);
   await stateIs(page, "done");

@@ -73,8 +73,8 @@ Expected<std::filesystem::path> find_scene(const std::string& name);
 
 // `wanted`, or the first of NAME-2, NAME-3, … that is not there and not taken otherwise.
 std::filesystem::path free_directory(
-    const std::filesystem::path& wanted,
-    const std::function<bool(const std::filesystem::path&)>& taken = [](const std::filesystem::path&) { return false; });
+    const std::filesystem::path& wanted, const std::function<bool(const std::filesystem::path&)>& taken =
+                                             [](const std::filesystem::path&) { return false; });
 
 // Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);

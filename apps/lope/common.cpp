@@ -88,7 +88,8 @@ Expected<fs::path> find_scene(const std::string& name) {
 
 fs::path free_directory(const fs::path& wanted, const std::function<bool(const fs::path&)>& taken) {
   fs::path free = wanted;
-  for (int number = 2; fs::exists(free) || taken(free); ++number) free = fmt::format("{}-{}", wanted.string(), number);
+  for (int number = 2; fs::exists(free) || taken(free); ++number)
+    free = fmt::format("{}-{}", wanted.string(), number);
   return free;
 }
 

@@ -2,6 +2,7 @@
 
 #include <lope/io/json_lines.h>
 
+#include <fstream>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -13,16 +14,14 @@ using nlohmann::json;
 
 constexpr double pause = 0.1;  // seconds between writes
 
-void put(json line, std::FILE* file) {
+std::string text_of(json line) {
   io::name_non_finite(line);
-  const std::string text = line.dump() + "\n";
-  std::fwrite(text.data(), 1, text.size(), file);
+  return line.dump() + "\n";
 }
 
 }  // namespace
 
 LiveFile::~LiveFile() {
-  file_.reset();
   std::error_code none;
   std::filesystem::remove(path_, none);
 }
@@ -30,21 +29,24 @@ LiveFile::~LiveFile() {
 void LiveFile::add(const scene::IterationProgress& progress) {
   if (progress.step != step_) {
     step_ = progress.step;
-    file_.reset(std::fopen(path_.c_str(), "w"));
-    if (file_) put({{"step", progress.step}, {"steps", progress.steps}}, file_.get());
+    lines_ = text_of({{"step", progress.step}, {"steps", progress.steps}});
   }
-  if (!file_) return;
   const optimize::Iteration& it = progress.iteration;
-  put({{"island", progress.island},
-       {"iteration", it.number},
-       {"measure", it.measure},
-       {"tolerance", it.tolerance},
-       {"gradient_norm", it.gradient_norm},
-       {"seconds", it.seconds}},
-      file_.get());
-  if (since_last_.seconds() < pause) return;
-  std::fflush(file_.get());
+  lines_ += text_of({{"island", progress.island},
+                     {"iteration", it.number},
+                     {"measure", it.measure},
+                     {"tolerance", it.tolerance},
+                     {"gradient_norm", it.gradient_norm},
+                     {"seconds", it.seconds}});
+  if (since_last_.seconds() >= pause) write();
+}
+
+// Renamed, so that nobody reads half of it; it need not outlive a failure of the machine.
+void LiveFile::write() {
   since_last_ = {};
+  std::ofstream(part_, std::ios::binary) << lines_;
+  std::error_code none;
+  std::filesystem::rename(part_, path_, none);
 }
 
 }  // namespace lope::program

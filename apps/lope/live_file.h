@@ -5,15 +5,14 @@
 #include <lope/base/timer.h>
 #include <lope/scene/run.h>
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <string>
 
 namespace lope::program {
 
 class LiveFile {
  public:
-  explicit LiveFile(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit LiveFile(const std::filesystem::path& path) : path_(path), part_(path.string() + ".part") {}
   ~LiveFile();
   LiveFile(const LiveFile&) = delete;
   LiveFile& operator=(const LiveFile&) = delete;
@@ -22,12 +21,11 @@ class LiveFile {
   void add(const scene::IterationProgress& progress);
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  void write();
+
+  std::filesystem::path path_, part_;
   std::int64_t step_ = -1;
+  std::string lines_;
   Stopwatch since_last_;
 };
 

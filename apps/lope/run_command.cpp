@@ -256,7 +256,8 @@ void add_run(Arguments& app, int& status) {
           "Kernels to use: baseline, avx2 or avx512 (default: $LOPE_ISA, else the widest of the processor; "
           "avx2 and avx512 give the same bits)")
       ->type_name("NAME");
-  command->add_flag("--live", arguments->live, "Keep live.jsonl: the iterations of the step that goes on, for `lope view`");
+  command->add_flag("--live", arguments->live,
+                    "Keep live.jsonl: the iterations of the step that goes on, for `lope view`");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

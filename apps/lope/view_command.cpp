@@ -29,7 +29,8 @@ struct ViewArguments {
 Expected<fs::path> find_page(const fs::path& named) {
   const fs::path page = named.empty() ? executable_path().parent_path() / "../share/lope/viewer" : named;
   if (fs::exists(page / "index.html")) return fs::canonical(page);
-  return environment_error("the page of the viewer has not been built: `make page` builds it (it needs Node.js and npm)");
+  return environment_error(
+      "the page of the viewer has not been built: `make page` builds it (it needs Node.js and npm)");
 }
 
 std::vector<fs::path> scenes_with(const fs::path& own) {
@@ -78,7 +79,8 @@ int view(const ViewArguments& arguments) {
   const auto first = first_page(arguments, scene, runs);
   if (!first) return complain(first.error());
   server->serve([&site](const Request& request) { return site.answer(request); });
-  tell(stdout, fmt::format("http://127.0.0.1:{}/{}/{}\nOpen this address in a browser on this machine. Ctrl-C ends the viewer.\n",
+  tell(stdout, fmt::format("http://127.0.0.1:{}/{}/{}\nOpen this address in a browser on this machine. "
+                           "Ctrl-C ends the viewer.\n",
                            server->port(), options.token, *first));
   while (!stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return Done;
@@ -89,13 +91,19 @@ int view(const ViewArguments& arguments) {
 void add_view(Arguments& app, int& status) {
   Arguments* command = app.add_subcommand("view", "Watch a run, or scenes that you choose, in a browser");
   auto arguments = std::make_shared<ViewArguments>();
-  command->add_option("what", arguments->what,
-                      "Directory of a run, finished or not; or a scene, which is started; default: a gallery of scenes");
-  command->add_option("--set", arguments->overrides, "Override a value of the scene: path.to.key=value (repeatable)")
+  command->add_option(
+      "what", arguments->what,
+      "Directory of a run, finished or not; or a scene, which is started; default: a gallery of scenes");
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Override a value of the scene: path.to.key=value (repeatable)")
       ->take_all()
       ->type_name("KEY=VALUE");
-  command->add_option("--port", arguments->port, "Port on 127.0.0.1 (default: any that is free)")->in_range(0, 65535);
-  command->add_option("--page", arguments->page, "Folder of another build of the page")->type_name("DIR")->hide();
+  command->add_option("--port", arguments->port, "Port on 127.0.0.1 (default: any that is free)")
+      ->in_range(0, 65535);
+  command->add_option("--page", arguments->page, "Folder of another build of the page")
+      ->type_name("DIR")
+      ->hide();
   command->callback([arguments, &status] { status = view(*arguments); });
 }
 

@@ -53,7 +53,8 @@ Expected<int> ViewedRuns::start(const fs::path& scene, const std::vector<std::st
   fs::path wanted = loaded->output.directory;
   if (wanted.empty()) wanted = fs::path("runs") / loaded->name;
   const fs::path directory = free_directory(wanted, [this](const fs::path& path) {
-    return std::any_of(runs_.begin(), runs_.end(), [&](const auto& run) { return run.second.directory == plain(path); });
+    return std::any_of(runs_.begin(), runs_.end(),
+                       [&](const auto& run) { return run.second.directory == plain(path); });
   });
   std::vector<std::string> arguments{"run", scene.string(), "-o", directory.string(), "--live", "--quiet"};
   for (const std::string& each : overrides) arguments.insert(arguments.end(), {"--set", each});
@@ -70,7 +71,8 @@ Expected<void> ViewedRuns::resume(int id) {
   if (found == runs_.end()) return input_error("there is no run {}", id);
   Run& run = found->second;
   if (status(id, run).state != State::Ended) return input_error("{} goes on already", run.directory.string());
-  auto program = BackgroundProgram::start(program_.string(), {"run", run.directory.string(), "--resume", "--live", "--quiet"});
+  auto program = BackgroundProgram::start(program_.string(),
+                                          {"run", run.directory.string(), "--resume", "--live", "--quiet"});
   if (!program) return forward_error(program);
   run.program.emplace(std::move(*program));
   run.stopping = false;

@@ -60,7 +60,9 @@ Expected<ViewServer> ViewServer::open(int port) {
   server.set_tcp_nodelay(true);
   server.new_task_queue = [] { return new httplib::ThreadPool(threads); };
   const int taken = port > 0 ? (server.bind_to_port(here, port) ? port : -1) : server.bind_to_any_port(here);
-  if (taken < 0) return environment_error("port {} of {} cannot be had; leave out --port to take one that is free", port, here);
+  if (taken < 0)
+    return environment_error("port {} of {} cannot be had; leave out --port to take one that is free", port,
+                             here);
   return ViewServer(std::move(state), taken);
 }
 

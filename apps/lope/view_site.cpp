@@ -23,7 +23,9 @@ constexpr std::uint64_t largest_file = std::uint64_t(1) << 31;  // bytes of one 
 constexpr std::streamsize largest_piece = 4 << 20;              // of a file that grows
 constexpr std::size_t most_overrides = 64, longest_override = 400;
 
-Response failure(int status, std::string words) { return {status, "text/plain; charset=utf-8", std::move(words)}; }
+Response failure(int status, std::string words) {
+  return {status, "text/plain; charset=utf-8", std::move(words)};
+}
 Response nothing_there() { return failure(404, "there is nothing at this address"); }
 Response answer_json(const json& value) {
   return {200, "application/json", value.dump(-1, ' ', false, json::error_handler_t::replace)};
@@ -52,7 +54,8 @@ std::vector<std::string_view> split(std::string_view path) {
 std::optional<std::int64_t> number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = code == std::errc() && end == text.data() + text.size() && value >= 0 && text.front() != '-';
+  const bool good =
+      code == std::errc() && end == text.data() + text.size() && value >= 0 && text.front() != '-';
   return good ? std::optional(value) : std::nullopt;
 }
 
@@ -98,24 +101,33 @@ Response piece_of(const fs::path& file, const fs::path& directory, std::int64_t 
     response.body.resize(static_cast<std::size_t>(in.gcount()));
     // A line longer than a piece is handed out in parts.
     const std::size_t end = response.body.rfind('\n');
-    if (end != std::string::npos) response.body.resize(end + 1);
-    else if (static_cast<std::streamsize>(response.body.size()) < largest_piece) response.body.clear();
+    if (end != std::string::npos)
+      response.body.resize(end + 1);
+    else if (static_cast<std::streamsize>(response.body.size()) < largest_piece)
+      response.body.clear();
   }
-  response.headers.emplace_back("Lope-Next", std::to_string(from + static_cast<std::int64_t>(response.body.size())));
+  response.headers.emplace_back("Lope-Next",
+                                std::to_string(from + static_cast<std::int64_t>(response.body.size())));
   return response;
 }
 
 const char* word(ViewedRuns::State state) {
   switch (state) {
-    case ViewedRuns::State::Running: return "running";
-    case ViewedRuns::State::Stopping: return "stopping";
-    case ViewedRuns::State::Ended: return "ended";
+    case ViewedRuns::State::Running:
+      return "running";
+    case ViewedRuns::State::Stopping:
+      return "stopping";
+    case ViewedRuns::State::Ended:
+      return "ended";
   }
   return "ended";
 }
 
 json entry(const ViewedRuns::Status& run) {
-  return {{"id", run.id}, {"scene", run.scene}, {"directory", run.directory.string()}, {"state", word(run.state)}};
+  return {{"id", run.id},
+          {"scene", run.scene},
+          {"directory", run.directory.string()},
+          {"state", word(run.state)}};
 }
 
 // The numbers of the frames as stretches without gaps.
@@ -145,9 +157,11 @@ std::string fault_of(const std::string& change) {
   const std::size_t sign = change.find('=');
   if (change.size() > longest_override) return "a change is too long";
   if (sign == std::string::npos || sign == 0) return fmt::format("'{}' is not KEY=VALUE", change);
-  const bool control = std::any_of(change.begin(), change.end(), [](char c) { return static_cast<unsigned char>(c) < 32; });
+  const bool control =
+      std::any_of(change.begin(), change.end(), [](char c) { return static_cast<unsigned char>(c) < 32; });
   const std::size_t first = change.find_first_not_of(" \"'", sign + 1);
-  if (control || change.find("..") != std::string::npos || (first != std::string::npos && change[first] == '/'))
+  if (control || change.find("..") != std::string::npos ||
+      (first != std::string::npos && change[first] == '/'))
     return fmt::format("'{}' names a file elsewhere: write that into the scene file", change);
   return "";
 }
@@ -163,8 +177,10 @@ std::string make_token() {
 
 Site::Site(SiteOptions options, ViewedRuns& runs) : options_(std::move(options)), runs_(runs) {
   std::error_code none;
-  if (fs::is_regular_file(options_.page / "index.html", none)) page_[""] = page_["index.html"] = options_.page / "index.html";
-  for (fs::directory_iterator file(options_.page / "assets", none), end; !none && file != end; file.increment(none))
+  if (fs::is_regular_file(options_.page / "index.html", none))
+    page_[""] = page_["index.html"] = options_.page / "index.html";
+  for (fs::directory_iterator file(options_.page / "assets", none), end; !none && file != end;
+       file.increment(none))
     page_["assets/" + file->path().filename().string()] = file->path();
   for (const fs::path& file : options_.scenes) {
     const auto scene = scene::load_scene(file.string());
@@ -184,28 +200,31 @@ Response Site::answer(const Request& request) {
     return route(parts, request);
   }();
   // Nothing from elsewhere, nothing to elsewhere.
-  response.headers.insert(
-      response.headers.end(),
-      {{"Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-       {"Cross-Origin-Resource-Policy", "same-origin"},
-       {"X-Content-Type-Options", "nosniff"},
-       {"Referrer-Policy", "no-referrer"},
-       {"Cache-Control", "no-store"}});
+  response.headers.insert(response.headers.end(),
+                          {{"Content-Security-Policy",
+                            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
+                            "blob:; connect-src 'self'; "
+                            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+                           {"Cross-Origin-Resource-Policy", "same-origin"},
+                           {"X-Content-Type-Options", "nosniff"},
+                           {"Referrer-Policy", "no-referrer"},
+                           {"Cache-Control", "no-store"}});
   return response;
 }
 
 // A page elsewhere can make a browser send requests here, under names of its own for this machine: the host must be this one, the
 // token known, and what changes something must come from the page itself.
 std::optional<Response> Site::refusal(const Request& request) const {
-  const std::string ip = fmt::format("127.0.0.1:{}", options_.port), name = fmt::format("localhost:{}", options_.port);
+  const std::string ip = fmt::format("127.0.0.1:{}", options_.port),
+                    name = fmt::format("localhost:{}", options_.port);
   if (request.hosts.size() != 1 || (request.hosts[0] != ip && request.hosts[0] != name))
     return failure(403, "this is not the host that was asked for");
-  if (request.origins.size() > 1 || (request.origins.size() == 1 && request.origins[0] != "http://" + request.hosts[0]))
+  if (request.origins.size() > 1 ||
+      (request.origins.size() == 1 && request.origins[0] != "http://" + request.hosts[0]))
     return failure(403, "requests from other pages are refused");
   const std::vector<std::string_view> parts = split(request.path);
-  if (parts.empty() || !same(parts[0], options_.token)) return failure(403, "the address lacks the token that `lope view` printed");
+  if (parts.empty() || !same(parts[0], options_.token))
+    return failure(403, "the address lacks the token that `lope view` printed");
   if (request.method == "GET") return std::nullopt;
   if (request.method != "POST") return failure(405, "only GET and POST are known");
   if (request.origins.empty()) return failure(403, "the request does not say which page it comes from");
@@ -217,13 +236,15 @@ Response Site::route(const std::vector<std::string_view>& parts, const Request& 
   if (parts.empty() || parts[0] != "api") {
     if (request.method != "GET") return failure(405, "only GET is known here");
     // Without the slash the page would look for its files above the token.
-    if (parts.empty()) return {301, "text/plain; charset=utf-8", "", {{"Location", "/" + options_.token + "/"}}};
+    if (parts.empty())
+      return {301, "text/plain; charset=utf-8", "", {{"Location", "/" + options_.token + "/"}}};
     std::string name(parts[0]);
     for (std::size_t i = 1; i < parts.size(); ++i) name += "/" + std::string(parts[i]);
     return page_file(name);
   }
   const bool post = request.method == "POST";
-  if (parts.size() == 2 && parts[1] == "start") return post ? start(request) : failure(405, "only POST is known here");
+  if (parts.size() == 2 && parts[1] == "start")
+    return post ? start(request) : failure(405, "only POST is known here");
   if (parts.size() >= 3 && parts[1] == "run") {
     const auto id = number(parts[2]);
     const auto found = id && *id < 1000000 ? runs_.find(static_cast<int>(*id)) : std::nullopt;
@@ -240,13 +261,15 @@ Response Site::route(const std::vector<std::string_view>& parts, const Request& 
 
 Response Site::page_file(const std::string& name) const {
   const auto found = page_.find(name);
-  return found == page_.end() ? nothing_there() : whole_file(found->second, options_.page, type_of(found->second));
+  return found == page_.end() ? nothing_there()
+                              : whole_file(found->second, options_.page, type_of(found->second));
 }
 
 Response Site::scenes() const {
   json result = json::array();
   for (const auto& [name, scene] : scenes_)
-    result.push_back({{"name", name}, {"description", scene.description}, {"picture", scene.picture.has_value()}});
+    result.push_back(
+        {{"name", name}, {"description", scene.description}, {"picture", scene.picture.has_value()}});
   return answer_json(result);
 }
 
@@ -271,7 +294,8 @@ Response Site::start(const Request& request) {
   if (scene == scenes_.end()) return failure(404, "there is no scene of this name");
   std::vector<std::string> overrides;
   const json changes = wish.value("set", json::array());
-  if (!changes.is_array() || changes.size() > most_overrides) return failure(400, "too many changes, or no list of them");
+  if (!changes.is_array() || changes.size() > most_overrides)
+    return failure(400, "too many changes, or no list of them");
   for (const json& change : changes) {
     if (!change.is_string()) return failure(400, "a change is not a text");
     overrides.push_back(change.get<std::string>());
@@ -283,17 +307,21 @@ Response Site::start(const Request& request) {
 }
 
 // parts: api, run, NUMBER, and what of it.
-Response Site::run(const ViewedRuns::Status& run, const std::vector<std::string_view>& parts, const Request& request) {
+Response Site::run(const ViewedRuns::Status& run, const std::vector<std::string_view>& parts,
+                   const Request& request) {
   const fs::path frames = run.directory / "frames";
   if (parts.size() == 3) return answer_json(status_of(run));
   const std::string_view what = parts[3];
   if (what == "frame" && parts.size() == 5) {
     const auto frame = number(parts[4]);
-    return frame ? whole_file(io::frame_path(frames, *frame), run.directory, "application/octet-stream") : nothing_there();
+    return frame ? whole_file(io::frame_path(frames, *frame), run.directory, "application/octet-stream")
+                 : nothing_there();
   }
   if (parts.size() != 4) return nothing_there();
-  if (what == "topology") return whole_file(io::topology_path(frames), run.directory, "application/octet-stream");
-  if (what == "scene") return whole_file(run.directory / "scene.toml", run.directory, "text/plain; charset=utf-8");
+  if (what == "topology")
+    return whole_file(io::topology_path(frames), run.directory, "application/octet-stream");
+  if (what == "scene")
+    return whole_file(run.directory / "scene.toml", run.directory, "text/plain; charset=utf-8");
   const auto wanted = request.query.find("from");
   const auto from = wanted == request.query.end() ? std::optional<std::int64_t>(0) : number(wanted->second);
   if (!from) return failure(400, "'from' is not a number");
@@ -305,10 +333,14 @@ Response Site::run(const ViewedRuns::Status& run, const std::vector<std::string_
 
 Response Site::command(int id, std::string_view what) {
   Expected<void> done;
-  if (what == "stop") done = runs_.stop(id);
-  else if (what == "checkpoint") done = runs_.checkpoint(id);
-  else if (what == "resume") done = runs_.resume(id);
-  else return nothing_there();
+  if (what == "stop")
+    done = runs_.stop(id);
+  else if (what == "checkpoint")
+    done = runs_.checkpoint(id);
+  else if (what == "resume")
+    done = runs_.resume(id);
+  else
+    return nothing_there();
   return done ? answer_json(json::object()) : failure(409, done.error().message);
 }
 

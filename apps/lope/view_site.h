@@ -38,9 +38,9 @@ std::string make_token();
 struct SiteOptions {
   std::string token;
   int port = 0;
-  std::filesystem::path page;      // the built page: index.html and assets/
-  std::filesystem::path pictures;  // NAME.png of scenes
-  std::filesystem::path runs = "runs";  // where runs are looked for; empty: nowhere
+  std::filesystem::path page;                 // the built page: index.html and assets/
+  std::filesystem::path pictures;             // NAME.png of scenes
+  std::filesystem::path runs = "runs";        // where runs are looked for; empty: nowhere
   std::vector<std::filesystem::path> scenes;  // those that can be started
 };
 
@@ -65,7 +65,8 @@ class Site {
   Response picture(const std::string& scene) const;
   Response list_runs();
   Response start(const Request& request);
-  Response run(const ViewedRuns::Status& run, const std::vector<std::string_view>& parts, const Request& request);
+  Response run(const ViewedRuns::Status& run, const std::vector<std::string_view>& parts,
+               const Request& request);
   Response command(int id, std::string_view what);
 
   SiteOptions options_;

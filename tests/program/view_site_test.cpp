@@ -1,13 +1,13 @@
 // What `lope view` answers and refuses, without a socket.
+#include "view_site.h"
+
 #include <lope/io/frame.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
-#include "view_site.h"
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace lope::program {
 namespace {
@@ -29,7 +29,8 @@ class SiteTest : public testing::Test {
     write(folder_ / "page/index.html", "<html>");
     write(folder_ / "page/assets/page.js", "1");
     write(folder_ / "secret.txt", "secret");
-    write(folder_ / "scenes/small.toml", "[scene]\ndescription = \"a small one\"\n[[body]]\nshape = { box = { size = [1, 1, 1] } }\n");
+    write(folder_ / "scenes/small.toml",
+          "[scene]\ndescription = \"a small one\"\n[[body]]\nshape = { box = { size = [1, 1, 1] } }\n");
     write(folder_ / "pictures/small.png", "png");
     write(run() / "scene.toml", "the scene");
     write(run() / "run.lock", "");
@@ -72,7 +73,9 @@ class SiteTest : public testing::Test {
     request.body = body;
     return request;
   }
-  std::string of_run(const std::string& what) const { return "api/run/" + std::to_string(id_) + (what.empty() ? "" : "/" + what); }
+  std::string of_run(const std::string& what) const {
+    return "api/run/" + std::to_string(id_) + (what.empty() ? "" : "/" + what);
+  }
   Response answer(const Request& request) { return site_->answer(request); }
   int status(const Request& request) { return answer(request).status; }
 
@@ -88,8 +91,9 @@ TEST_F(SiteTest, ServesThePageAndNothingElseOfItsFolder) {
   Request bare = get("");
   bare.path = "/" + token;
   EXPECT_EQ(status(bare), 301);
-  for (const char* path : {"page.js", "assets/", "assets/other.js", "../secret.txt", "assets/../../secret.txt", "..%2fsecret.txt",
-                           "/etc/passwd", "assets/../index.html"})
+  for (const char* path :
+       {"page.js", "assets/", "assets/other.js", "../secret.txt", "assets/../../secret.txt",
+        "..%2fsecret.txt", "/etc/passwd", "assets/../index.html"})
     EXPECT_EQ(status(get(path)), 404) << path;
 }
 
@@ -104,8 +108,9 @@ TEST_F(SiteTest, TellsBrowsersToLoadNothingFromElsewhere) {
 }
 
 TEST_F(SiteTest, AsksForTheToken) {
-  for (const std::string& path : std::vector<std::string>{"/", "", "/" + token.substr(1) + "/", "/" + token + "0/", "/api/runs",
-                                  "/x/" + token + "/", "/" + std::string(32, '0') + "/api/runs"}) {
+  for (const std::string& path :
+       std::vector<std::string>{"/", "", "/" + token.substr(1) + "/", "/" + token + "0/", "/api/runs",
+                                "/x/" + token + "/", "/" + std::string(32, '0') + "/api/runs"}) {
     Request request = get("");
     request.path = path;
     EXPECT_EQ(status(request), 403) << path;
@@ -119,8 +124,12 @@ TEST_F(SiteTest, AnswersToItsOwnNamesOnly) {
   Request request = get("");
   request.hosts = {"localhost:4000"};
   EXPECT_EQ(status(request), 200);
-  const std::vector<std::vector<std::string>> wrong{
-      {}, {"evil.example"}, {"evil.example:4000"}, {"127.0.0.1"}, {"127.0.0.1:4001"}, {"127.0.0.1:4000", "127.0.0.1:4000"}};
+  const std::vector<std::vector<std::string>> wrong{{},
+                                                    {"evil.example"},
+                                                    {"evil.example:4000"},
+                                                    {"127.0.0.1"},
+                                                    {"127.0.0.1:4001"},
+                                                    {"127.0.0.1:4000", "127.0.0.1:4000"}};
   for (const auto& hosts : wrong) {
     request.hosts = hosts;
     EXPECT_EQ(status(request), 403);
@@ -129,7 +138,8 @@ TEST_F(SiteTest, AnswersToItsOwnNamesOnly) {
 
 TEST_F(SiteTest, RefusesRequestsFromOtherPages) {
   Request reading = get("api/runs");
-  for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:4000", "http://localhost:4000", "http://127.0.0.1:4001"}) {
+  for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:4000", "http://localhost:4000",
+                             "http://127.0.0.1:4001"}) {
     reading.origins = {origin};
     EXPECT_EQ(status(reading), 403) << origin;
     Request changing = post(of_run("stop"));
@@ -146,7 +156,8 @@ TEST_F(SiteTest, RefusesRequestsFromOtherPages) {
 }
 
 TEST_F(SiteTest, ChangesNothingByGetting) {
-  for (const std::string& path : {std::string("api/start"), of_run("stop"), of_run("resume"), of_run("checkpoint")}) {
+  for (const std::string& path :
+       {std::string("api/start"), of_run("stop"), of_run("resume"), of_run("checkpoint")}) {
     const int code = status(get(path));
     EXPECT_TRUE(code == 404 || code == 405) << path;
   }
@@ -165,10 +176,12 @@ TEST_F(SiteTest, GivesTheFilesOfARunByTheirKnownNames) {
   EXPECT_EQ(answer(get(of_run("scene"))).body, "the scene");
   EXPECT_TRUE(answer(get(of_run("topology"))).body.starts_with("LOPEFRM"));
   EXPECT_TRUE(answer(get(of_run("frame/5"))).body.starts_with("LOPEFRM"));
-  for (const char* what : {"frame/3", "frame/-1", "frame/", "frame/1e2", "frame/5.lope", "frame/99999999999999999999", "frame/0/0", "secret.txt",
-                           "../secret.txt", "frame/../../secret.txt", "frames", "run.lock", "scene.toml", "checkpoint.h5"})
+  for (const char* what : {"frame/3", "frame/-1", "frame/", "frame/1e2", "frame/5.lope",
+                           "frame/99999999999999999999", "frame/0/0", "secret.txt", "../secret.txt",
+                           "frame/../../secret.txt", "frames", "run.lock", "scene.toml", "checkpoint.h5"})
     EXPECT_EQ(status(get(of_run(what))), 404) << what;
-  for (const char* run : {"api/run/0", "api/run/-1", "api/run/99", "api/run/x", "api/run/", "api/run/4294967297", "api/nothing"})
+  for (const char* run : {"api/run/0", "api/run/-1", "api/run/99", "api/run/x", "api/run/",
+                          "api/run/4294967297", "api/nothing"})
     EXPECT_EQ(status(get(run)), 404) << run;
 }
 
@@ -222,16 +235,18 @@ TEST_F(SiteTest, ListsScenesAndRuns) {
 }
 
 TEST_F(SiteTest, RefusesToStartWhatIsNotInTheList) {
-  for (const char* body : {"", "{", "[]", "{}", "null", "{\"scene\": 1}", "{\"scene\": \"small\", \"set\": 1}",
-                           "{\"scene\": \"small\", \"set\": [1]}", "{\"scene\": \"small\", \"set\": [\"nothing\"]}"})
+  for (const char* body :
+       {"", "{", "[]", "{}", "null", "{\"scene\": 1}", "{\"scene\": \"small\", \"set\": 1}",
+        "{\"scene\": \"small\", \"set\": [1]}", "{\"scene\": \"small\", \"set\": [\"nothing\"]}"})
     EXPECT_EQ(status(post("api/start", body)), 400) << body;
   for (const char* scene : {"other", "../scenes/small", "/etc/passwd", ""})
     EXPECT_EQ(status(post("api/start", json{{"scene", scene}}.dump())), 404) << scene;
   const auto changed = [this](const json& change) {
     return answer(post("api/start", json{{"scene", "small"}, {"set", change}}.dump()));
   };
-  for (const char* change : {"body.0.shape.mesh=/etc/passwd", "body.0.shape.mesh=\"/etc/passwd\"", "body.0.shape.mesh = '../../x.obj'",
-                             "time.duration=1\noutput.directory=x", "=1"})
+  for (const char* change :
+       {"body.0.shape.mesh=/etc/passwd", "body.0.shape.mesh=\"/etc/passwd\"",
+        "body.0.shape.mesh = '../../x.obj'", "time.duration=1\noutput.directory=x", "=1"})
     EXPECT_EQ(changed({change}).status, 400) << change;
   EXPECT_EQ(changed({std::string(500, 'x') + "=1"}).status, 400);
   EXPECT_EQ(changed(std::vector<std::string>(100, "time.duration=1")).status, 400);

@@ -1,5 +1,6 @@
 // One body or obstacle on the stage. What it shows is made anew from every frame; buffers are kept where sizes stay.
 import * as three from "three";
+import { writable } from "./buffers";
 import type { Drawable } from "./drawable";
 import { onCells, onPoints, onVertices } from "./drawable";
 import { categoryTexture, mapCoordinates, mapTexture, paletteTexture, type Colouring } from "./palette";
@@ -114,21 +115,24 @@ export class BodyView {
     const { geometry, material } = this.mesh;
     if (!this.layout || !body.constantTriangles) {
       this.layout = body.constantTriangles ? creasedLayout(position, triangles) : plainLayout(position.length / 3, triangles);
+      geometry.dispose();
       geometry.setIndex(new three.BufferAttribute(this.layout.index, 1));
     }
     const count = this.layout.source.length;
-    const positions = this.buffer(geometry, "position", 3, count), normals = this.buffer(geometry, "normal", 3, count);
+    const positions = writable(geometry, "position", 3, count), normals = writable(geometry, "normal", 3, count);
     gather(position, 3, this.layout, positions);
     vertexNormals(positions, this.layout.index, normals);
     if (this.rims && this.layout.index.length < 60000) {
       this.rims.geometry.dispose();
       this.rims.geometry = new three.EdgesGeometry(geometry, 40);
     }
-    if (place) gather(place, 2, this.layout, this.buffer(geometry, "uv", 2, count));
+    if (place) gather(place, 2, this.layout, writable(geometry, "uv", 2, count));
     geometry.boundingSphere = null;
     material.color.copy(map ? new three.Color(0xffffff) : color);
     if ((material.map === null) !== (map === null)) material.needsUpdate = true;
-    material.map = map;
+    // Values are read from colours: no side is so dark that they cannot be.
+    material.map = material.emissiveMap = map;
+    material.emissive.set(map ? 0x404040 : 0x000000);
     const clear = body.material === "water" && !map;
     material.opacity = body.material === "glass" ? 0.07 : clear ? 0.82 : 1;
   }
@@ -150,7 +154,8 @@ export class BodyView {
   private showCells(body: Drawable, color: three.Color, map: three.Texture | null, place: Float32Array | undefined, slice: Slice): void {
     const chosen = sliceOf(body, slice), centres = cellCentres(body, chosen);
     const axis = body.flat ? 2 : slice.axis, u = (axis + 1) % 3, v = (axis + 2) % 3, half = 0.48 * body.cells!.spacing;
-    const positions = new Float32Array(12 * chosen.length), uv = new Float32Array(8 * chosen.length);
+    const { geometry, material } = this.squares;
+    const positions = writable(geometry, "position", 3, 4 * chosen.length), uv = writable(geometry, "uv", 2, 4 * chosen.length);
     const index = new Uint32Array(6 * chosen.length);
     for (let c = 0; c < chosen.length; ++c) {
       for (let corner = 0; corner < 4; ++corner) {
@@ -162,27 +167,11 @@ export class BodyView {
       }
       index.set([0, 1, 2, 0, 2, 3].map((corner) => 4 * c + corner), 6 * c);
     }
-    const { geometry, material } = this.squares;
-    geometry.setAttribute("position", new three.BufferAttribute(positions, 3));
-    geometry.setAttribute("uv", new three.BufferAttribute(uv, 2));
     geometry.setIndex(new three.BufferAttribute(index, 1));
     geometry.boundingSphere = null;
     material.color.copy(map ? new three.Color(0xffffff) : color);
     if ((material.map === null) !== (map === null)) material.needsUpdate = true;
     material.map = map;
-  }
-
-  // The array of an attribute, to be written to.
-  private buffer(geometry: three.BufferGeometry, name: string, size: number, count: number): Float32Array {
-    const kept = geometry.getAttribute(name) as three.BufferAttribute | undefined;
-    if (kept && kept.count === count) {
-      kept.needsUpdate = true;
-      return kept.array as Float32Array;
-    }
-    const attribute = new three.BufferAttribute(new Float32Array(size * count), size);
-    attribute.setUsage(three.DynamicDrawUsage);
-    geometry.setAttribute(name, attribute);
-    return attribute.array as Float32Array;
   }
 }
 

@@ -1,5 +1,6 @@
 // Points as lit balls: squares that face the camera, shaded and with the depth of spheres. A million are no trouble.
 import * as three from "three";
+import { writable } from "./buffers";
 import { sunDirection } from "./stage";
 
 const vertexShader = /* glsl */ `
@@ -51,8 +52,9 @@ export class Spheres {
 
   set(position: Float32Array, radius: number, color: three.Color, map: three.Texture | null, place: Float32Array | undefined): void {
     const { geometry, material } = this.points;
-    geometry.setAttribute("position", new three.BufferAttribute(position, 3));
-    geometry.setAttribute("place", new three.BufferAttribute(place ?? new Float32Array(2 * (position.length / 3)), 2));
+    const count = position.length / 3;
+    writable(geometry, "position", 3, count).set(position);
+    if (place || geometry.getAttribute("place")?.count !== count) writable(geometry, "place", 2, count).set(place ?? []);
     geometry.boundingSphere = null;
     Object.assign(material.uniforms.radius, { value: radius });
     Object.assign(material.uniforms.map, { value: map });

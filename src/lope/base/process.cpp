@@ -84,7 +84,8 @@ std::string end_of(const Words& words) {
   struct stat state {};
   ::fstat(file, &state);
   std::string text(static_cast<std::size_t>(kept_words), '\0');
-  const ssize_t read = ::pread(file, text.data(), text.size(), std::max<off_t>(state.st_size - kept_words, 0));
+  const ssize_t read =
+      ::pread(file, text.data(), text.size(), std::max<off_t>(state.st_size - kept_words, 0));
   text.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
@@ -212,7 +213,8 @@ BackgroundProgram::~BackgroundProgram() {
   wait_for(state_->child);
 }
 
-Expected<BackgroundProgram> BackgroundProgram::start(const std::string& program, const std::vector<std::string>& arguments) {
+Expected<BackgroundProgram> BackgroundProgram::start(const std::string& program,
+                                                     const std::vector<std::string>& arguments) {
   auto state = std::make_unique<State>();
   state->words = nameless_file();
   if (!state->words) return environment_error("cannot run '{}': {}", program, std::strerror(errno));
@@ -226,10 +228,12 @@ Expected<BackgroundProgram> BackgroundProgram::start(const std::string& program,
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
-  const int failure = ::posix_spawnp(&state->child, program.c_str(), &actions, &attributes, words.data(), environ);
+  const int failure =
+      ::posix_spawnp(&state->child, program.c_str(), &actions, &attributes, words.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) return environment_error("cannot run the program '{}' ({})", program, std::strerror(failure));
+  if (failure != 0)
+    return environment_error("cannot run the program '{}' ({})", program, std::strerror(failure));
   return BackgroundProgram(std::move(state));
 }
 

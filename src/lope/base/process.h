@@ -43,7 +43,8 @@ class PipedProgram {
 class BackgroundProgram {
  public:
   // Looks `program` up in PATH.
-  static Expected<BackgroundProgram> start(const std::string& program, const std::vector<std::string>& arguments);
+  static Expected<BackgroundProgram> start(const std::string& program,
+                                           const std::vector<std::string>& arguments);
 
   BackgroundProgram(BackgroundProgram&&) noexcept;
   BackgroundProgram& operator=(BackgroundProgram&&) noexcept;
@@ -51,8 +52,8 @@ class BackgroundProgram {
 
   // The exit code, or 128 + the signal that ended it; nothing while it goes on.
   std::optional<int> ended();
-  void interrupt();      // as Ctrl-C does
-  void ask_to_save();    // SIGUSR1, which a program of ours takes for the wish that it write a checkpoint
+  void interrupt();    // as Ctrl-C does
+  void ask_to_save();  // SIGUSR1, which a program of ours takes for the wish that it write a checkpoint
   std::string last_words() const;
 
  private:

@@ -70,7 +70,8 @@ io::Frame FrameWriter::topology() const {
   const step::Model& model = simulation_.model();
   io::Frame frame;
   frame.data.metadata["scene"] = scene_.name;
-  const std::optional<double> ground = scene_.render.ground_height ? scene_.render.ground_height : scene_.floor_height;
+  const std::optional<double> ground =
+      scene_.render.ground_height ? scene_.render.ground_height : scene_.floor_height;
   if (scene_.render.ground && ground) frame.data.metadata["ground"] = fmt::format("{}", *ground);
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     geometry::Drawable body;

@@ -158,10 +158,11 @@ Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunO
   step::Simulation& simulation = run.simulation();
   simulation.set_stop_request(options.stop_requested);
   if (options.on_iteration) {
-    simulation.set_observer([&](std::size_t island, const optimize::Iteration& iteration, std::span<const double>) {
-      options.on_iteration(
-          {simulation.state().step + 1, run.steps(), island, iteration, simulation.model(), run.elapsed()});
-    });
+    simulation.set_observer(
+        [&](std::size_t island, const optimize::Iteration& iteration, std::span<const double>) {
+          options.on_iteration({simulation.state().step + 1, run.steps(), island, iteration,
+                                simulation.model(), run.elapsed()});
+        });
   }
   while (!run.over()) {
     if (options.stop_requested && options.stop_requested()) {
@@ -172,8 +173,10 @@ Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunO
     if (!report) return forward_error(report);
     if (report->interrupted) continue;
     if (options.checkpoint_requested && options.checkpoint_requested()) {
-      if (const auto saved = run.checkpoint(); !saved) log_warning("{}", saved.error().message);
-      else log_info("checkpoint after step {}", report->step);
+      if (const auto saved = run.checkpoint(); !saved)
+        log_warning("{}", saved.error().message);
+      else
+        log_info("checkpoint after step {}", report->step);
     }
     if (!options.on_step) continue;
     const double elapsed = run.elapsed();

@@ -20,7 +20,8 @@ int wait_for(BackgroundProgram& program) {
 }
 
 void wait_for_words(const BackgroundProgram& program, const std::string& words) {
-  for (int i = 0; i < 1000 && program.last_words() != words; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 1000 && program.last_words() != words; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(program.last_words(), words);
 }
 
@@ -43,7 +44,8 @@ TEST(BackgroundProgram, ItsEndAndItsLastWordsAreKnown) {
 }
 
 TEST(BackgroundProgram, ItGoesOnUntilItIsInterrupted) {
-  BackgroundProgram program = shell("trap 'echo saved' USR1; trap 'echo stopped; exit 130' INT; echo ready; while :; do sleep 0.02; done");
+  BackgroundProgram program = shell(
+      "trap 'echo saved' USR1; trap 'echo stopped; exit 130' INT; echo ready; while :; do sleep 0.02; done");
   wait_for_words(program, "ready");
   EXPECT_FALSE(program.ended());
   program.ask_to_save();
@@ -62,8 +64,10 @@ TEST(BackgroundProgram, ASignalThatEndsItIsTold) {
 TEST(BackgroundProgram, IsInAGroupOfItsOwnAndEndsWithItsOwner) {
   std::string group;
   {
-    BackgroundProgram program = shell("trap 'exit 0' INT; ps -o pgid= -p $$ | tr -d ' '; while :; do sleep 0.02; done");
-    for (int i = 0; i < 1000 && program.last_words().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    BackgroundProgram program =
+        shell("trap 'exit 0' INT; ps -o pgid= -p $$ | tr -d ' '; while :; do sleep 0.02; done");
+    for (int i = 0; i < 1000 && program.last_words().empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     group = program.last_words();
     ASSERT_FALSE(group.empty());
     EXPECT_NE(std::stol(group), static_cast<long>(::getpgrp()));

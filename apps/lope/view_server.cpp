@@ -31,6 +31,16 @@ Request our_request(const httplib::Request& from) {
   return request;
 }
 
+// As it is: cpp-httplib compresses what it takes as a whole, slowly, and nothing here goes over a wire.
+void send(std::string body, const std::string& type, httplib::Response& to) {
+  if (body.empty()) return to.set_header("Content-Type", type);
+  const auto kept = std::make_shared<std::string>(std::move(body));
+  to.set_content_provider(kept->size(), type,
+                          [kept](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+                            return sink.write(kept->data() + from, length);
+                          });
+}
+
 }  // namespace
 
 struct ViewServer::State {
@@ -70,8 +80,7 @@ void ViewServer::serve(std::function<Response(const Request&)> answer) {
   const auto handle = [answer = std::move(answer)](const httplib::Request& from, httplib::Response& to) {
     Response response = answer(our_request(from));
     to.status = response.status;
-    to.body = std::move(response.body);
-    to.set_header("Content-Type", response.type);
+    send(std::move(response.body), response.type, to);
     for (const auto& [name, value] : response.headers) to.set_header(name.c_str(), value);
   };
   state_->server.Get(".*", handle).Post(".*", handle);

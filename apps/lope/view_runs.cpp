@@ -22,18 +22,29 @@ fs::path plain(const fs::path& directory) {
 
 }  // namespace
 
-int ViewedRuns::add_unlocked(const fs::path& directory, const std::string& scene) {
+// 0: it is not known yet.
+int ViewedRuns::number_of(const fs::path& directory) const {
   for (const auto& [id, run] : runs_) {
     if (fs::absolute(run.directory) == fs::absolute(plain(directory))) return id;
   }
+  return 0;
+}
+
+int ViewedRuns::add_unlocked(const fs::path& directory, const std::string& scene) {
+  if (const int known = number_of(directory)) return known;
   const int id = static_cast<int>(runs_.size()) + 1;
-  runs_[id] = {plain(directory), scene, {}, false};
+  runs_[id] = {plain(directory), scene, {}, {}, false};
   return id;
 }
 
 int ViewedRuns::add(const fs::path& directory) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const int known = number_of(directory)) return known;
+  }
+  const auto scene = scene::load_scene((directory / "scene.toml").string());
   const std::scoped_lock lock(mutex_);
-  return add_unlocked(directory, plain(directory).filename().string());
+  return add_unlocked(directory, scene ? scene->name : plain(directory).filename().string());
 }
 
 void ViewedRuns::add_all_in(const fs::path& folder) {
@@ -62,6 +73,7 @@ Expected<int> ViewedRuns::start(const fs::path& scene, const std::vector<std::st
   if (!program) return forward_error(program);
   const int id = add_unlocked(directory, loaded->name);
   runs_.at(id).program.emplace(std::move(*program));
+  runs_.at(id).overrides = overrides;
   return id;
 }
 
@@ -107,7 +119,7 @@ Expected<void> ViewedRuns::checkpoint(int id) {
 }
 
 ViewedRuns::Status ViewedRuns::status(int id, Run& run) const {
-  Status result{id, run.directory, run.scene, State::Ended, run.program.has_value(), {}, {}};
+  Status result{id, run.directory, run.scene, run.overrides, State::Ended, run.program.has_value(), {}, {}};
   if (!run.program) {
     if (FileLock::is_held(run.directory / "run.lock")) result.state = State::Running;
     return result;

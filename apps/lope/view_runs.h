@@ -23,7 +23,8 @@ class ViewedRuns {
   struct Status {
     int id = 0;
     std::filesystem::path directory;
-    std::string scene;
+    std::string scene;                   // its name
+    std::vector<std::string> overrides;  // with which it was started here
     State state = State::Ended;
     bool ours = false;             // it was started here
     std::optional<int> exit_code;  // of a run of ours that ended
@@ -49,9 +50,11 @@ class ViewedRuns {
   struct Run {
     std::filesystem::path directory;
     std::string scene;
+    std::vector<std::string> overrides;
     std::optional<BackgroundProgram> program;
     bool stopping = false;
   };
+  int number_of(const std::filesystem::path& directory) const;
   int add_unlocked(const std::filesystem::path& directory, const std::string& scene);
   Expected<Run*> going(int id);
   Status status(int id, Run& run) const;

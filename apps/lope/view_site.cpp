@@ -145,6 +145,7 @@ json stretches(const std::vector<std::int64_t>& numbers) {
 json status_of(const ViewedRuns::Status& run) {
   json result = entry(run);
   result["ours"] = run.ours;
+  result["set"] = run.overrides;
   result["exit"] = run.exit_code ? json(*run.exit_code) : json();
   result["message"] = run.message;
   const bool readable = fs::exists(io::topology_path(run.directory / "frames"));

@@ -15,6 +15,7 @@ export interface RunEntry {
 
 export interface RunStatus extends RunEntry {
   ours: boolean; // started from this page, so that it can be stopped here
+  set: string[]; // the changes that it was started with here
   exit: number | null; // of a run of ours that ended
   message: string; // its last words
   frames: [first: number, last: number][]; // stretches of numbers without gaps

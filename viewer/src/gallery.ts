@@ -8,23 +8,31 @@ export class Gallery {
   private readonly runs = h("ul", { className: "runs" });
   private readonly message = h("p", { className: "message", hidden: true });
 
-  constructor() {
+  // `again`: a run whose scene, with its changes, is made ready to be started once more.
+  constructor(again?: number) {
     this.element = h(
       "main", { className: "gallery" }, h("header", {}, h("h1", {}, "Lope")), this.message,
       h("section", {}, h("h2", {}, "Runs"), this.runs), h("section", {}, h("h2", {}, "Scenes"), this.scenes),
     );
     document.title = "Lope";
-    this.fill().catch((error: Error) => this.say(error.message));
+    this.fill(again).catch((error: Error) => this.say(error.message));
   }
 
   close(): void {}
 
-  private async fill(): Promise<void> {
+  private async fill(again?: number): Promise<void> {
     const [runs, scenes] = await Promise.all([api.runs(), api.scenes()]);
     const row = (run: api.RunEntry) => h("li", {}, h("a", { href: `#run/${run.id}` }, run.directory), ` ${run.scene === run.directory ? "" : run.scene}`, h("small", {}, run.state === "ended" ? "" : run.state));
     this.runs.replaceChildren(...(runs.length > 0 ? runs.map(row) : [h("li", {}, "None yet: start one below.")]));
     const seenFirst = [...scenes].sort((a, b) => Number(b.picture) - Number(a.picture));
     this.scenes.replaceChildren(...seenFirst.map((scene) => this.card(scene)));
+    if (again === undefined) return;
+    const run = await api.status(again), card = this.scenes.querySelector<HTMLElement>(`[data-scene="${CSS.escape(run.scene)}"]`);
+    if (!card) return this.say(`${run.scene} is not among the scenes here: start it with lope view FILE`);
+    card.querySelector("details")!.open = true;
+    card.querySelector("textarea")!.value = run.set.join("\n");
+    card.scrollIntoView({ block: "center" });
+    card.querySelector("textarea")!.focus();
   }
 
   private card(scene: api.SceneEntry): HTMLElement {

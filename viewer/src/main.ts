@@ -1,4 +1,4 @@
-// Which page is shown: a run (#run/NUMBER) or the gallery.
+// Which page is shown: a run (#run/NUMBER), or the gallery, perhaps ready to run something again (#again/NUMBER).
 import "./style.css";
 import { Gallery } from "./gallery";
 import { RunPage } from "./run_page";
@@ -9,7 +9,8 @@ let page: RunPage | Gallery | undefined;
 function open(): void {
   page?.close();
   const run = /^#run\/(\d+)$/.exec(location.hash);
-  page = run ? new RunPage(Number(run[1])) : new Gallery();
+  const again = /^#again\/(\d+)$/.exec(location.hash);
+  page = run ? new RunPage(Number(run[1])) : new Gallery(again ? Number(again[1]) : undefined);
   document.body.replaceChildren(page.element, theme);
 }
 

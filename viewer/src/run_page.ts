@@ -44,7 +44,7 @@ export class RunPage {
     const place = h("div", { className: "stage" }, this.look.legend, this.what);
     this.element = h(
       "main", { className: "run" },
-      h("header", {}, h("a", { href: "#", title: "All scenes and runs" }, "← scenes"), h("h1", {}), this.state, this.actions),
+      h("header", {}, h("a", { href: "#", title: "All scenes and runs" }, "← scenes"), h("h1", {}), this.state, this.actions, h("a", { href: `#again/${run}`, title: "Change values of the scene and run it again", id: "again" }, "change and run again")),
       this.message, place, this.player.element, this.sidebar(),
     );
     this.stage = new Stage(place);

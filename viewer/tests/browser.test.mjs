@@ -121,8 +121,10 @@ test("a scene is started from the gallery, watched, scrubbed, coloured, stopped 
   await page.waitForTimeout(300);
   await picture(page, "narrow");
 
-  // The run is in the list.
+  // Once more with a change, ready to be started; and the run is in the list.
   await page.setViewportSize({ width: 1280, height: 780 });
+  await page.locator("#again").click();
+  await until(page, () => document.activeElement?.value?.includes("9 cm"));
   await page.goto(viewer.url);
   await page.locator(".runs a").first().waitFor();
   assert.match(await page.locator(".runs").innerText(), /flagship/);

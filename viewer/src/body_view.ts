@@ -45,10 +45,9 @@ export class BodyView {
 
   constructor(private readonly stage: Stage, first: Drawable) {
     const side = first.cut ? three.BackSide : three.DoubleSide;
-    const material = new three.MeshStandardMaterial({ side, roughness: 0.62, metalness: 0 });
+    const material = new three.MeshStandardMaterial({ side, metalness: 0 });
     if (first.material === "glass") Object.assign(material, { transparent: true, opacity: 0.07, depthWrite: false });
-    if (first.material === "water") Object.assign(material, { transparent: true, opacity: 0.82, roughness: 0.18 });
-    if (first.backdrop) material.roughness = 0.9;
+    if (first.material === "water") Object.assign(material, { transparent: true, opacity: 0.82 });
     Object.assign(material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
     this.mesh = new three.Mesh(new three.BufferGeometry(), material);
     this.wires = new three.Mesh(this.mesh.geometry, new three.MeshBasicMaterial({ wireframe: true, color: 0x20262c, transparent: true, opacity: 0.45 }));
@@ -133,6 +132,7 @@ export class BodyView {
     // Values are read from colours: no side is so dark that they cannot be.
     material.map = material.emissiveMap = map;
     material.emissive.set(map ? 0x404040 : 0x000000);
+    material.roughness = map ? 1 : body.material === "water" ? 0.18 : body.backdrop ? 0.9 : 0.62;
     const clear = body.material === "water" && !map;
     material.opacity = body.material === "glass" ? 0.07 : clear ? 0.82 : 1;
   }
@@ -153,7 +153,7 @@ export class BodyView {
 
   private showCells(body: Drawable, color: three.Color, map: three.Texture | null, place: Float32Array | undefined, slice: Slice): void {
     const chosen = sliceOf(body, slice), centres = cellCentres(body, chosen);
-    const axis = body.flat ? 2 : slice.axis, u = (axis + 1) % 3, v = (axis + 2) % 3, half = 0.48 * body.cells!.spacing;
+    const axis = body.flat ? 2 : slice.axis, u = (axis + 1) % 3, v = (axis + 2) % 3, half = 0.5 * body.cells!.spacing;
     const { geometry, material } = this.squares;
     const positions = writable(geometry, "position", 3, 4 * chosen.length), uv = writable(geometry, "uv", 2, 4 * chosen.length);
     const index = new Uint32Array(6 * chosen.length);

@@ -126,7 +126,8 @@ export class RunPage {
   }
 
   private liveStep(): Live | undefined {
-    return this.player.follows && this.live && this.live.islands.length > 0 ? this.live : undefined;
+    // One iteration is no curve yet: until there is one the step before is shown.
+    return this.player.follows && this.live?.islands.some((history) => history.length > 1) ? this.live : undefined;
   }
 
   private async readScene(): Promise<void> {

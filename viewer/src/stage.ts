@@ -64,7 +64,7 @@ export class Stage {
     const distance = radius / Math.sin(Math.min(angle, Math.atan(Math.tan(angle) * this.camera.aspect)));
     const from = flat ? new three.Vector3(0, 0, 1) : new three.Vector3(0.45, 0.35, 1).normalize();
     this.controls.target.copy(sphere.center);
-    this.camera.position.copy(sphere.center).addScaledVector(from, 1.02 * distance);
+    this.camera.position.copy(sphere.center).addScaledVector(from, (flat ? 1.02 : 1.2) * distance);
     this.camera.near = distance / 500;
     this.camera.far = distance * 50;
     this.camera.updateProjectionMatrix();

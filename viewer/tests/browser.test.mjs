@@ -7,7 +7,6 @@ import { difference, frameOf, missing, openPage, pixels, results, startBrowser, 
 const reason = missing();
 if (reason) console.log(`not tested: ${reason}`);
 const options = { skip: reason || false, timeout: 240000 };
-const small = 'body.bar.edge="9 cm"';
 
 let viewer, browser;
 before(async () => {
@@ -45,7 +44,7 @@ test("a scene is started from the gallery, watched, scrubbed, coloured, stopped 
   await picture(page, "gallery");
   const card = page.locator('[data-scene="flagship"]');
   await card.locator("summary").click();
-  await card.locator("textarea").fill(`${small}\ntime.duration="40 s"\noutput.fields=["residual", "von_mises", "speed"]`);
+  await card.locator("textarea").fill(`body.bar.edge="5 cm"\ntime.duration="500 s"\nsolver.threads=1\noutput.fields=["residual", "von_mises", "speed"]`);
   await card.locator("button.start").click();
 
   // It runs, and the page follows.
@@ -98,7 +97,7 @@ test("a scene is started from the gallery, watched, scrubbed, coloured, stopped 
   await page.locator("#resume").click();
   await lastIs(page, stopped + 5);
   await page.locator("#tab-scene").click();
-  await until(page, () => document.querySelector("aside").innerText.includes("duration = 40"));
+  await until(page, () => document.querySelector("aside").innerText.includes("duration = 500"));
   await page.locator("#stop").click();
   await stateIs(page, "stopped");
 
@@ -124,7 +123,7 @@ test("a scene is started from the gallery, watched, scrubbed, coloured, stopped 
   // Once more with a change, ready to be started; and the run is in the list.
   await page.setViewportSize({ width: 1280, height: 780 });
   await page.locator("#again").click();
-  await until(page, () => document.activeElement?.value?.includes("9 cm"));
+  await until(page, () => document.activeElement?.value?.includes("5 cm"));
   await page.goto(viewer.url);
   await page.locator(".runs a").first().waitFor();
   assert.match(await page.locator(".runs").innerText(), /flagship/);
@@ -166,6 +165,8 @@ test("a liquid is seen as a surface and as balls, in space and in the plane", op
   await stateIs(space.page, "done");
   await space.page.waitForTimeout(300);
   await picture(space.page, "liquid");
+  await space.page.keyboard.press("End");
+  await space.page.waitForTimeout(300);
   const surface = await pixels(space.page);
   await space.page.getByText("balls").first().click();
   await space.page.waitForTimeout(300);
@@ -178,6 +179,8 @@ test("a liquid is seen as a surface and as balls, in space and in the plane", op
 
   const plane = await startFromGallery("liquid_square_2d", ['time.duration="0.3 s"']);
   await stateIs(plane.page, "done");
+  await plane.page.waitForTimeout(300);
+  await plane.page.keyboard.press("End");
   await plane.page.waitForTimeout(300);
   const points = await pixels(plane.page);
   await plane.page.getByText("cells").first().click();

@@ -22,6 +22,12 @@ fs::path plain(const fs::path& directory) {
 
 }  // namespace
 
+ViewedRuns::~ViewedRuns() {
+  for (auto& [id, run] : runs_) {
+    if (run.program) run.program->interrupt();
+  }
+}
+
 // 0: it is not known yet.
 int ViewedRuns::number_of(const fs::path& directory) const {
   for (const auto& [id, run] : runs_) {
@@ -104,8 +110,7 @@ Expected<void> ViewedRuns::stop(int id) {
   const std::scoped_lock lock(mutex_);
   const auto run = going(id);
   if (!run) return forward_error(run);
-  // A second signal would end it without a checkpoint.
-  if (!(*run)->stopping) (*run)->program->interrupt();
+  (*run)->program->interrupt();
   (*run)->stopping = true;
   return {};
 }

@@ -18,6 +18,9 @@ class ViewedRuns {
  public:
   // `program` is what simulates: this one.
   explicit ViewedRuns(std::filesystem::path program) : program_(std::move(program)) {}
+  ~ViewedRuns();  // stops those that were started here, all at a time
+  ViewedRuns(const ViewedRuns&) = delete;
+  ViewedRuns& operator=(const ViewedRuns&) = delete;
 
   enum class State { Running, Stopping, Ended };
   struct Status {

@@ -196,6 +196,7 @@ Expected<void> PipedProgram::finish() {
 struct BackgroundProgram::State {
   pid_t child = -1;
   std::optional<int> ended;
+  bool interrupted = false;
   Words words;
 };
 
@@ -245,7 +246,8 @@ std::optional<int> BackgroundProgram::ended() {
 }
 
 void BackgroundProgram::interrupt() {
-  if (!ended()) ::kill(state_->child, SIGINT);
+  if (!state_->interrupted && !ended()) ::kill(state_->child, SIGINT);
+  state_->interrupted = true;
 }
 
 void BackgroundProgram::ask_to_save() {

@@ -45,12 +45,14 @@ TEST(BackgroundProgram, ItsEndAndItsLastWordsAreKnown) {
 
 TEST(BackgroundProgram, ItGoesOnUntilItIsInterrupted) {
   BackgroundProgram program = shell(
-      "trap 'echo saved' USR1; trap 'echo stopped; exit 130' INT; echo ready; while :; do sleep 0.02; done");
+      "trap 'echo saved' USR1; trap 'echo stopped; trap \"exit 131\" INT; sleep 0.2; exit 130' INT; echo "
+      "ready; while :; do sleep 0.02; done");
   wait_for_words(program, "ready");
   EXPECT_FALSE(program.ended());
   program.ask_to_save();
   wait_for_words(program, "ready\nsaved");
   EXPECT_FALSE(program.ended());
+  program.interrupt();
   program.interrupt();
   EXPECT_EQ(wait_for(program), 130);
   EXPECT_EQ(program.last_words(), "ready\nsaved\nstopped");

@@ -100,6 +100,7 @@ export class Stage {
     const place = new three.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
     const ray = new three.Raycaster();
     ray.setFromCamera(place, this.camera);
+    ray.params.Points.threshold = 0.004 * this.camera.position.distanceTo(this.controls.target);
     return ray.intersectObjects(this.content.children, true);
   }
 

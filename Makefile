@@ -1,4 +1,5 @@
-# Two commands: `make run` (build the program, simulate the flagship scene, make pictures) and `make test`.
+# Two commands: `make run` (build the program, simulate the flagship scene, make pictures) and `make test`. A third, `make view`,
+# shows the flagship in a browser.
 BUILD := build/release
 JOBS := $(shell nproc)
 LOPE := $(BUILD)/bin/lope
@@ -6,11 +7,26 @@ CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
 # How far a build is, in the words of a run. (The last word is nothing: it keeps the space before it.)
 export NINJA_STATUS = file %f/%t, %p, %e s elapsed: $(NOTHING)
 
-.PHONY: run test sanitize build configure packages format tidy clean
+.PHONY: run view page test sanitize build configure packages format tidy clean
 
 run: configure
 	cmake --build $(BUILD) -j $(JOBS) --target lope_program
 	$(LOPE) run scenes/flagship.toml --render --overwrite
+
+# Opens nothing by itself: the program prints the address.
+view: configure page
+	cmake --build $(BUILD) -j $(JOBS) --target lope_program
+	$(LOPE) view flagship
+
+# The page of the viewer, built by Node.js and npm: Debian's where there are none.
+page: viewer/dist/index.html
+
+viewer/dist/index.html: viewer/node_modules/.package-lock.json viewer/index.html viewer/vite.config.ts $(wildcard viewer/src/*)
+	cd viewer && npm run --silent build
+
+viewer/node_modules/.package-lock.json: viewer/package-lock.json
+	command -v npm >/dev/null || tools/install_packages nodejs npm
+	cd viewer && npm ci --silent --no-audit --no-fund
 
 test: build
 	tools/check_layers

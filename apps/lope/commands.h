@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ void add_scenes(Arguments& app, int& status);
 void add_solvers(Arguments& app, int& status);
 // The benchmarks are a program of their own beside this one, lope-bench, which a first picture need not wait
 // for: it takes all arguments after `lope bench`, --help too.
+void add_view(Arguments& app, int& status);
 void add_bench(Arguments& app);
 int run_benchmarks(const std::vector<std::string>& arguments);
 void add_compare(Arguments& app, int& status);
@@ -68,6 +70,11 @@ std::filesystem::path scene_folder();
 std::vector<std::string> scene_names();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
+
+// `wanted`, or the first of NAME-2, NAME-3, … that is not there and not taken otherwise.
+std::filesystem::path free_directory(
+    const std::filesystem::path& wanted, const std::function<bool(const std::filesystem::path&)>& taken =
+                                             [](const std::filesystem::path&) { return false; });
 
 // Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);

@@ -86,4 +86,11 @@ Expected<fs::path> find_scene(const std::string& name) {
                      scene::did_you_mean(name, scene_names()));
 }
 
+fs::path free_directory(const fs::path& wanted, const std::function<bool(const fs::path&)>& taken) {
+  fs::path free = wanted;
+  for (int number = 2; fs::exists(free) || taken(free); ++number)
+    free = fmt::format("{}-{}", wanted.string(), number);
+  return free;
+}
+
 }  // namespace lope::program

@@ -54,12 +54,13 @@ int run(int argc, char** argv) {
   app.require_command();
   if (const auto isa = isa_of_environment(); !isa) return complain(isa.error());
   app.set_version(fmt::format("lope {} ({} kernels)", LOPE_VERSION, name(selected_isa())));
-  app.footer("First steps:  lope scenes   lope run flagship --render   lope check my_scene.toml");
+  app.footer("First steps:  lope scenes   lope run flagship --render   lope view   lope check my_scene.toml");
   int status = Done;
   add_run(app, status);
   add_check(app, status);
   add_render(app, status);
   add_export(app, status);
+  add_view(app, status);
   add_mesh(app, status);
   add_scenes(app, status);
   add_solvers(app, status);

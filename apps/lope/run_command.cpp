@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "live_file.h"
 #include "patience.h"
 #include "progress.h"
 #include "stop_signals.h"
@@ -64,7 +65,7 @@ class ProgressPrinter {
 struct RunArguments {
   SceneArguments scene;
   std::string output, isa;
-  bool resume = false, overwrite = false, render = false, quiet = false;
+  bool resume = false, overwrite = false, render = false, quiet = false, live = false;
 };
 
 // Messages of the library: warnings to the terminal, everything to the run's log once there is a directory for it.
@@ -135,9 +136,7 @@ fs::path choose_directory(const RunArguments& arguments, const scene::Scene& sce
     return runs.empty() ? wanted : runs.front();
   }
   if (arguments.overwrite || !scene::holds_run(wanted)) return wanted;
-  fs::path free;
-  for (int number = 2; free.empty() || fs::exists(free); ++number)
-    free = fmt::format("{}-{}", wanted.string(), number);
+  const fs::path free = free_directory(wanted);
   if (!arguments.quiet) {
     fmt::print(
         "{} holds an earlier run, so this one goes into {} (--overwrite would replace it, --resume go on with "
@@ -201,13 +200,20 @@ int run(const RunArguments& arguments) {
   options.resume = arguments.resume;
   options.overwrite = arguments.overwrite;
   options.on_step = [&](const scene::RunProgress& p) { progress.show(p); };
-  options.on_iteration = [&](const scene::IterationProgress& p) { progress.show(p); };
+  std::optional<LiveFile> live;
+  if (arguments.live) live.emplace(directory / "live.jsonl");
+  options.on_iteration = [&](const scene::IterationProgress& p) {
+    progress.show(p);
+    if (live) live->add(p);
+  };
   options.stop_requested = stop_requested;
+  options.checkpoint_requested = checkpoint_requested;
   options.on_ready = [&] { log.open(directory / "log.txt", arguments.resume); };
   const auto summary = [&] {
     const StopSignals signals("\nStopping; once more to end at once, without a checkpoint.\n");
     return scene::run_scene(*scene, std::move(*model), options);
   }();
+  live.reset();
   if (!summary) return complain(summary.error());
   report_outcome(*summary, directory, arguments.quiet);
   if (summary->interrupted) return stop_status();
@@ -250,6 +256,8 @@ void add_run(Arguments& app, int& status) {
           "Kernels to use: baseline, avx2 or avx512 (default: $LOPE_ISA, else the widest of the processor; "
           "avx2 and avx512 give the same bits)")
       ->type_name("NAME");
+  command->add_flag("--live", arguments->live,
+                    "Keep live.jsonl: the iterations of the step that goes on, for `lope view`");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

@@ -1,11 +1,11 @@
-// Ctrl-C and its kin: the first signal asks for a stop, a second one ends the program at once.
+// Ctrl-C and its kin: the first signal asks for a stop, a second one ends the program at once. SIGUSR1 asks for a checkpoint.
 #pragma once
 
 #include <string_view>
 
 namespace lope::program {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP (of a terminal that is closed) are requests. SIGHUP stays ignored where it was, as
+// While it lives, SIGINT, SIGTERM, SIGHUP (of a terminal that is closed) and SIGUSR1 are requests. SIGHUP stays ignored where it was, as
 // nohup wants. One at a time.
 class StopSignals {
  public:
@@ -18,6 +18,8 @@ class StopSignals {
 
 // Whether a stop was asked for, by now or in a StopSignals that is no more.
 bool stop_requested();
+// Whether a checkpoint was asked for since this was asked last.
+bool checkpoint_requested();
 // What a shell gives for a program that the signal ended.
 int stop_status();
 

@@ -4,7 +4,7 @@ write_bar
 
 expect 1 "$lope"
 says "lope scenes"
-for command in "" run check compare render export mesh scenes solvers $(with bench && echo bench); do
+for command in "" run check compare render export view mesh scenes solvers $(with bench && echo bench); do
   expect 0 "$lope" $command --help
   says "${command:-First steps}"
   says "--help"

@@ -5,8 +5,8 @@ lope=$(realpath "$1")
 rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 99
 failures=0
 
-# with PART: whether the program was built with "render" or "bench".
-with() { [[ " ${LOPE_PARTS-render bench} " == *" $1 "* ]]; }
+# with PART: whether the program was built with "render", "bench" or "viewer".
+with() { [[ " ${LOPE_PARTS-render bench viewer} " == *" $1 "* ]]; }
 
 fail() {
   echo "FAILED: $*" >&2

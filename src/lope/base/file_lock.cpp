@@ -22,6 +22,14 @@ Expected<std::optional<FileLock>> FileLock::take(const std::filesystem::path& pa
   return lock;
 }
 
+// A lock that several may share shows whether one that nobody may share is there.
+bool FileLock::is_held(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const FileLock shared(file);
+  return ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 FileLock::FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {

@@ -15,6 +15,9 @@ class FileLock {
   // everybody gets one.
   static Expected<std::optional<FileLock>> take(const std::filesystem::path& path);
 
+  // Whether somebody holds the lock now. Nothing is made where there is no file.
+  static bool is_held(const std::filesystem::path& path);
+
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();

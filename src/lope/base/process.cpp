@@ -1,6 +1,7 @@
 #include <lope/base/errors.h>
 #include <lope/base/process.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ extern char** environ;
 namespace lope {
 namespace {
 
-constexpr long kept_errors = 2048;  // bytes
+constexpr long kept_words = 2048;  // bytes
 
 // While it lives, writing to a pipe that nobody reads gives EPIPE and no signal to this thread.
 class NoPipeSignal {
@@ -67,6 +69,27 @@ int wait_for(pid_t child) {
 struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
+// Nameless and temporary, for what a program prints.
+using Words = std::unique_ptr<std::FILE, FileCloser>;
+
+Words nameless_file() {
+  Words words(std::tmpfile());
+  if (words) ::fcntl(::fileno(words.get()), F_SETFD, FD_CLOEXEC);
+  return words;
+}
+
+std::string end_of(const Words& words) {
+  // The program may write on meanwhile: its place in the file is ours, so that we read without moving it.
+  const int file = ::fileno(words.get());
+  struct stat state {};
+  ::fstat(file, &state);
+  std::string text(static_cast<std::size_t>(kept_words), '\0');
+  const ssize_t read =
+      ::pread(file, text.data(), text.size(), std::max<off_t>(state.st_size - kept_words, 0));
+  text.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
 
 }  // namespace
 
@@ -74,7 +97,7 @@ struct PipedProgram::State {
   std::string program;
   pid_t child = -1;
   int input = -1;
-  std::unique_ptr<std::FILE, FileCloser> errors;  // nameless temporary file
+  Words errors;
 
   void close_input() {
     if (input >= 0) ::close(input);
@@ -88,12 +111,7 @@ struct PipedProgram::State {
   }
 
   std::string last_errors() const {
-    std::fseek(errors.get(), 0, SEEK_END);
-    const long size = std::ftell(errors.get());
-    std::fseek(errors.get(), size > kept_errors ? size - kept_errors : 0, SEEK_SET);
-    std::string text(static_cast<std::size_t>(kept_errors), '\0');
-    text.resize(std::fread(text.data(), 1, text.size(), errors.get()));
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    const std::string text = end_of(errors);
     return text.empty() ? "it gave no reason" : text;
   }
 };
@@ -119,7 +137,7 @@ Expected<PipedProgram> PipedProgram::start(const std::string& program,
                                            const std::vector<std::string>& arguments) {
   auto state = std::make_unique<State>();
   state->program = program;
-  state->errors.reset(std::tmpfile());
+  state->errors = nameless_file();
   int ends[2] = {-1, -1};
   if (!state->errors || ::pipe(ends) != 0) {
     return environment_error("cannot run '{}': {}", program, std::strerror(errno));
@@ -174,6 +192,69 @@ Expected<void> PipedProgram::finish() {
   return environment_error("'{}' failed with exit code {}: {}", state_->program,
                            status == -1 ? -1 : WEXITSTATUS(status), state_->last_errors());
 }
+
+struct BackgroundProgram::State {
+  pid_t child = -1;
+  std::optional<int> ended;
+  bool interrupted = false;
+  Words words;
+};
+
+BackgroundProgram::BackgroundProgram(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BackgroundProgram::BackgroundProgram(BackgroundProgram&&) noexcept = default;
+
+BackgroundProgram& BackgroundProgram::operator=(BackgroundProgram&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+BackgroundProgram::~BackgroundProgram() {
+  if (!state_ || ended()) return;
+  interrupt();
+  wait_for(state_->child);
+}
+
+Expected<BackgroundProgram> BackgroundProgram::start(const std::string& program,
+                                                     const std::vector<std::string>& arguments) {
+  auto state = std::make_unique<State>();
+  state->words = nameless_file();
+  if (!state->words) return environment_error("cannot run '{}': {}", program, std::strerror(errno));
+  const std::vector<char*> words = argument_vector(program, arguments);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(state->words.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(state->words.get()), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int failure =
+      ::posix_spawnp(&state->child, program.c_str(), &actions, &attributes, words.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0)
+    return environment_error("cannot run the program '{}' ({})", program, std::strerror(failure));
+  return BackgroundProgram(std::move(state));
+}
+
+std::optional<int> BackgroundProgram::ended() {
+  int status = 0;
+  if (state_->ended || ::waitpid(state_->child, &status, WNOHANG) != state_->child) return state_->ended;
+  state_->ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return state_->ended;
+}
+
+void BackgroundProgram::interrupt() {
+  if (!state_->interrupted && !ended()) ::kill(state_->child, SIGINT);
+  state_->interrupted = true;
+}
+
+void BackgroundProgram::ask_to_save() {
+  if (!ended()) ::kill(state_->child, SIGUSR1);
+}
+
+std::string BackgroundProgram::last_words() const { return end_of(state_->words); }
 
 Expected<int> run_program(const std::string& program, const std::vector<std::string>& arguments) {
   const std::vector<char*> words = argument_vector(program, arguments);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,30 @@ class PipedProgram {
  private:
   struct State;
   explicit PipedProgram(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// A program that goes on beside ours, in a process group of its own: what a terminal sends to us does not reach it. It reads
+// nothing; of what it prints the last two kilobytes can be asked for.
+class BackgroundProgram {
+ public:
+  // Looks `program` up in PATH.
+  static Expected<BackgroundProgram> start(const std::string& program,
+                                           const std::vector<std::string>& arguments);
+
+  BackgroundProgram(BackgroundProgram&&) noexcept;
+  BackgroundProgram& operator=(BackgroundProgram&&) noexcept;
+  ~BackgroundProgram();  // interrupts it and waits for its end
+
+  // The exit code, or 128 + the signal that ended it; nothing while it goes on.
+  std::optional<int> ended();
+  void interrupt();    // as Ctrl-C does
+  void ask_to_save();  // SIGUSR1, which a program of ours takes for the wish that it write a checkpoint
+  std::string last_words() const;
+
+ private:
+  struct State;
+  explicit BackgroundProgram(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

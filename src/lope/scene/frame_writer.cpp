@@ -1,6 +1,8 @@
 #include <lope/scene/frame_writer.h>
 #include <lope/scene/obstacles.h>
 
+#include <fmt/core.h>
+
 namespace lope::scene {
 namespace {
 
@@ -68,6 +70,9 @@ io::Frame FrameWriter::topology() const {
   const step::Model& model = simulation_.model();
   io::Frame frame;
   frame.data.metadata["scene"] = scene_.name;
+  const std::optional<double> ground =
+      scene_.render.ground_height ? scene_.render.ground_height : scene_.floor_height;
+  if (scene_.render.ground && ground) frame.data.metadata["ground"] = fmt::format("{}", *ground);
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     geometry::Drawable body;
     body.dimension = model.bodies[i]->dimension;

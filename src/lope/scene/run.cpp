@@ -158,9 +158,11 @@ Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunO
   step::Simulation& simulation = run.simulation();
   simulation.set_stop_request(options.stop_requested);
   if (options.on_iteration) {
-    simulation.set_observer([&](std::size_t, const optimize::Iteration& iteration, std::span<const double>) {
-      options.on_iteration({simulation.state().step + 1, run.steps(), iteration, simulation.model(), run.elapsed()});
-    });
+    simulation.set_observer(
+        [&](std::size_t island, const optimize::Iteration& iteration, std::span<const double>) {
+          options.on_iteration({simulation.state().step + 1, run.steps(), island, iteration,
+                                simulation.model(), run.elapsed()});
+        });
   }
   while (!run.over()) {
     if (options.stop_requested && options.stop_requested()) {
@@ -169,7 +171,14 @@ Expected<RunSummary> run_scene(const Scene& scene, step::Model model, const RunO
     }
     const auto report = run.step();
     if (!report) return forward_error(report);
-    if (!options.on_step || report->interrupted) continue;
+    if (report->interrupted) continue;
+    if (options.checkpoint_requested && options.checkpoint_requested()) {
+      if (const auto saved = run.checkpoint(); !saved)
+        log_warning("{}", saved.error().message);
+      else
+        log_info("checkpoint after step {}", report->step);
+    }
+    if (!options.on_step) continue;
     const double elapsed = run.elapsed();
     const double left = elapsed / static_cast<double>(std::max<std::int64_t>(run.so_far().steps, 1)) *
                         static_cast<double>(run.steps() - report->step);

@@ -92,6 +92,7 @@ struct RunProgress {
 // Where the minimisation of a step is that is not finished yet.
 struct IterationProgress {
   std::int64_t step = 0, steps = 0;
+  std::size_t island = 0;
   const optimize::Iteration& iteration;
   const step::Model& model;
   double elapsed = 0;  // seconds, this run
@@ -107,6 +108,8 @@ struct RunOptions {
   // Asked between steps and in every iteration or substep of one, which is then broken off: the checkpoint is the state
   // before it.
   std::function<bool()> stop_requested;
+  // Asked after every step: whether a checkpoint is to be written now.
+  std::function<bool()> checkpoint_requested;
 };
 
 // All steps of a scene.

@@ -9,6 +9,21 @@
 namespace lope {
 namespace {
 
+TEST(FileLock, WhetherItIsHeldIsSeenWithoutTakingIt) {
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / fmt::format("lock_{:08x}", std::random_device()());
+  EXPECT_FALSE(FileLock::is_held(path));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    const auto lock = FileLock::take(path);
+    ASSERT_TRUE(lock && *lock);
+    EXPECT_TRUE(FileLock::is_held(path));
+  }
+  EXPECT_FALSE(FileLock::is_held(path));
+  EXPECT_TRUE(*FileLock::take(path));
+  std::filesystem::remove(path);
+}
+
 TEST(FileLock, IsHeldByOneAtATime) {
   const auto path =
       std::filesystem::path(testing::TempDir()) / fmt::format("lock_{:08x}", std::random_device()());

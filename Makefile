@@ -6,7 +6,7 @@ CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
 # How far a build is, in the words of a run. (The last word is nothing: it keeps the space before it.)
 export NINJA_STATUS = file %f/%t, %p, %e s elapsed: $(NOTHING)
 
-.PHONY: run test sanitize build configure packages format tidy clean
+.PHONY: run test python sanitize build configure packages format tidy clean
 
 run: configure
 	cmake --build $(BUILD) -j $(JOBS) --target lope_program
@@ -15,6 +15,13 @@ run: configure
 test: build
 	tools/check_layers
 	$(CTEST) $(BUILD)
+
+# The Python module, in a build of its own (its object code is position-independent), and its tests.
+python:
+	tools/install_packages python
+	cmake --preset python
+	cmake --build build/python -j $(JOBS) --target lope_python
+	$(CTEST) build/python -L python
 
 # The whole suite with asserts on, under the address and the undefined behaviour sanitizer; then what runs in threads under the
 # thread sanitizer (docs/testing.md).

@@ -69,7 +69,7 @@ std::vector<std::string> scene_names();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
 
-// Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
+// Writes the frames of a run in these formats (io::export_formats) into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
 
 // An error if this program was built without pictures.

@@ -44,8 +44,8 @@ py::dict arrays(const Body& body) {
 // Computed from the state; nothing else may be done with the simulation meanwhile.
 template <class Call>
 auto computed(const Body& body, const Call& call) {
+  step::Simulation& simulation = body.simulation->idle();
   const Simulation::Busy busy(*body.simulation);
-  auto& simulation = const_cast<step::Simulation&>(body.simulation->readable());
   return unlocked([&] { return call(simulation); });
 }
 
@@ -88,9 +88,7 @@ std::shared_ptr<geometry::Drawable> draw(const Body& body, const std::vector<std
 }
 
 py::array masses(const Body& body) {
-  const auto& nodal = body.simulation->idle().matter(body.index);
-  auto* nodes = const_cast<matter::Matter&>(nodal).nodal();
-  if (nodes) return copied(nodes->objective().masses());
+  if (matter::NodalMatter* nodes = body.simulation->idle().matter(body.index).nodal()) return copied(nodes->objective().masses());
   if (const auto view = find(body, "mass")) return body.simulation->show(body.index, *view);
   throw py::attribute_error(
       fmt::format("{} does not keep the masses of its particles", of_model(body).called()));

@@ -4,6 +4,7 @@
 #include <lope/optimize/check_derivatives.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 
@@ -285,11 +286,16 @@ class UserObjective final : public Objective {
 class OwnObjective final : public ObjectiveHandle {
  public:
   explicit OwnObjective(std::unique_ptr<UserObjective> objective) : objective_(std::move(objective)) {}
-  std::shared_ptr<void> lease() override { return nullptr; }
+  // One minimisation or evaluation at a time: it has a current point.
+  std::shared_ptr<void> lease() override {
+    if (in_use_.exchange(true)) throw std::runtime_error("the objective is being evaluated or minimised");
+    return {nullptr, [this](void*) { in_use_ = false; }};
+  }
   Objective& objective() override { return *objective_; }
 
  private:
   std::unique_ptr<UserObjective> objective_;
+  std::atomic<bool> in_use_ = false;
 };
 
 std::shared_ptr<ObjectiveHandle> from_functions(std::size_t size, const py::object& value,

@@ -124,6 +124,14 @@ def test_callbacks_stop_and_raise():
         lope.minimize(f, grad, lambda x: np.identity(3), np.ones(64))
 
 
+def test_an_objective_is_used_by_one_at_a_time():
+    f, grad, hess, _ = membrane(4)
+    target = lope.objective(f, grad, hess, size=16)
+    with pytest.raises(RuntimeError, match="is being"):
+        lope.minimize(target, x0=np.zeros(16), callback=lambda i: target.value(i["x"]))
+    assert lope.minimize(target, x0=np.zeros(16)).converged and target.value(np.zeros(16)) == 0
+
+
 def test_derivatives_are_checked():
     f, grad, hess, _ = membrane(4)
     x = np.random.default_rng(1).normal(size=16)

@@ -7,7 +7,7 @@ CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
 # How far a build is, in the words of a run. (The last word is nothing: it keeps the space before it.)
 export NINJA_STATUS = file %f/%t, %p, %e s elapsed: $(NOTHING)
 
-.PHONY: run view page test sanitize build configure packages format tidy clean
+.PHONY: run view page test python sanitize build configure packages format tidy clean
 
 run: configure
 	cmake --build $(BUILD) -j $(JOBS) --target lope_program
@@ -25,12 +25,19 @@ viewer/dist/index.html: viewer/node_modules/.package-lock.json viewer/index.html
 	cd viewer && npm run --silent build
 
 viewer/node_modules/.package-lock.json: viewer/package-lock.json
-	command -v npm >/dev/null || tools/install_packages nodejs npm
+	command -v npm >/dev/null || tools/install_packages viewer
 	cd viewer && npm ci --silent --no-audit --no-fund
 
 test: build
 	tools/check_layers
 	$(CTEST) $(BUILD)
+
+# The Python module, in a build of its own (its object code is position-independent), and its tests.
+python:
+	tools/install_packages python
+	cmake --preset python
+	cmake --build build/python -j $(JOBS) --target lope_python
+	$(CTEST) build/python -L python
 
 # The whole suite with asserts on, under the address and the undefined behaviour sanitizer; then what runs in threads under the
 # thread sanitizer (docs/testing.md).

@@ -76,7 +76,7 @@ std::filesystem::path free_directory(
     const std::filesystem::path& wanted, const std::function<bool(const std::filesystem::path&)>& taken =
                                              [](const std::filesystem::path&) { return false; });
 
-// Writes the frames of a run in these formats ("vtu", "ply", "obj", "vdb") into folders of the run. A line about each.
+// Writes the frames of a run in these formats (io::export_formats) into folders of the run. A line about each.
 Expected<std::vector<std::string>> export_frames(const std::filesystem::path& directory, const std::vector<std::string>& formats);
 
 // An error if this program was built without pictures.

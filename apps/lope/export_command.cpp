@@ -1,6 +1,7 @@
 #include <lope/io/export.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "commands.h"
 #include <fmt/core.h>
@@ -20,15 +21,35 @@ std::string about(const io::EnclosedVolumes& body) {
                      body.name, volumes.front(), volumes.back(), percent(volumes.back()), percent(*least), percent(*most));
 }
 
-Expected<std::string> export_run(const fs::path& directory, const std::string& format, fs::path folder) {
+Expected<std::string> export_run(const fs::path& directory, io::ExportOptions options) {
   const auto run = open_frames(directory);
   if (!run) return forward_error(run);
-  if (folder.empty()) folder = directory / format;
-  const auto volumes = io::export_run(*run, format, folder, fs::weakly_canonical(directory).filename().string());
+  if (options.folder.empty()) options.folder = directory / options.format;
+  options.stem = fs::weakly_canonical(directory).filename().string();
+  const auto volumes = io::export_run(*run, options);
   if (!volumes) return forward_error(volumes);
-  std::string line = fmt::format("{} frames in {}", run->numbers().size(), folder.string());
+  const auto frames = std::count_if(run->numbers().begin(), run->numbers().end(),
+                                    [&](std::int64_t number) { return options.takes(number); });
+  std::string line = fmt::format("{} frames in {}", frames, options.folder.string());
   for (const io::EnclosedVolumes& body : *volumes) line += about(body);
   return line;
+}
+
+// "7", "10-50", "10-50/5"; empty: all. False: it is none of these.
+bool read_range(const std::string& text, io::ExportOptions& options) {
+  if (text.empty()) return true;
+  const char *at = text.data(), *const end = at + text.size();
+  const auto number = [&](std::int64_t& value) {
+    const auto found = std::from_chars(at, end, value);
+    at = found.ptr;
+    return found.ec == std::errc() && value >= 0;
+  };
+  const auto follows = [&](char c) { return at != end && *at == c && (++at, true); };
+  if (!number(options.first)) return false;
+  options.last = options.first;
+  if (follows('-') && !number(options.last)) return false;
+  if (follows('/') && !(number(options.every) && options.every > 0)) return false;
+  return at == end && options.last >= options.first;
 }
 
 }  // namespace
@@ -44,7 +65,9 @@ Expected<io::RunFrames> open_frames(const fs::path& directory) {
 Expected<std::vector<std::string>> export_frames(const fs::path& directory, const std::vector<std::string>& formats) {
   std::vector<std::string> lines;
   for (const std::string& format : formats) {
-    auto done = export_run(directory, format, {});
+    io::ExportOptions options;
+    options.format = format;
+    auto done = export_run(directory, options);
     if (!done) return forward_error(done);
     lines.push_back(std::move(*done));
   }
@@ -52,16 +75,42 @@ Expected<std::vector<std::string>> export_frames(const fs::path& directory, cons
 }
 
 void add_export(Arguments& app, int& status) {
-  Arguments* command =
-      app.add_subcommand("export", "Write the frames of a run as VTU (ParaView), PLY, OBJ or VDB");
-  auto directory = std::make_shared<std::string>(), format = std::make_shared<std::string>("vtu");
-  auto folder = std::make_shared<std::string>();
-  command->add_option("run", *directory, "Directory of a run")->required();
-  command->add_option("--format", *format, "vtu (with a .pvd index), ply, obj or vdb (volumes)")
+  Arguments* command = app.add_subcommand(
+      "export", "Write the frames of a run as VTU (ParaView), PLY, OBJ, CSV, USD, point caches or VDB");
+  struct Choices {
+    std::string directory, up = "y", frames;
+    io::ExportOptions options;
+  };
+  auto chosen = std::make_shared<Choices>();
+  chosen->options.format = "vtu";
+  command->add_option("run", chosen->directory, "Directory of a run")->required();
+  command
+      ->add_option("--format", chosen->options.format,
+                   "vtu (with a .pvd index), ply, obj, csv, usd (text), pc2 or mdd (point caches and their "
+                   "mesh), vdb (volumes)")
       ->one_of(io::export_formats());
-  command->add_option("-o,--output", *folder, "Folder to write to (default: RUN/FORMAT)")->type_name("DIR");
+  command->add_option("-o,--output", chosen->options.folder, "Folder to write to (default: RUN/FORMAT)")
+      ->type_name("DIR");
+  command
+      ->add_option("--up", chosen->up,
+                   "The axis that points up in the files: z turns what is up in the scene, y")
+      ->one_of({"y", "z"});
+  command->add_option("--scale", chosen->options.scale, "Units of the files per metre: 100 for centimetres")
+      ->check(positive);
+  command
+      ->add_option("--frames", chosen->frames,
+                   "Frames by their numbers: 7, 10-50, 10-50/5 (every fifth) (default: all)")
+      ->type_name("RANGE");
   command->callback([=, &status] {
-    const auto done = export_run(*directory, *format, *folder);
+    io::ExportOptions options = chosen->options;
+    options.z_up = chosen->up == "z";
+    if (!read_range(chosen->frames, options)) {
+      status = complain(
+          {fmt::format("--frames: '{}' is no range of frames; write 7, 10-50 or 10-50/5", chosen->frames),
+           Trouble::Input});
+      return;
+    }
+    const auto done = export_run(chosen->directory, options);
     if (done) {
       fmt::print("{}\n", *done);
     } else {

@@ -76,6 +76,18 @@ for format in vtu ply obj; do
   [ "$(ls "run/$format" | grep -c "\.$format\$")" -eq 5 ] || fail "not five files of $format"
 done
 exists run/vtu/run.pvd
+for format in usd pc2 mdd; do expect 0 "$lope" export run --format "$format"; done
+exists run/usd/run.usda
+exists run/mdd/run_bar.obj
+[ "$(stat -c %s run/pc2/run_bar.pc2)" -eq $((32 + 12 * 5 * $(grep -c '^v ' run/pc2/run_bar.obj))) ] || fail "the point cache has another size"
+expect 0 "$lope" export run --format csv --up z --scale 100 --frames 1-4/3
+says "2 frames in run/csv"
+exists run/csv/run_bar_000004.csv
+absent run/csv/run_bar_000000.csv
+for frames in 4-1 1-4/0 x 1-; do
+  expect 1 "$lope" export run --frames "$frames"
+  complains "no range of frames"
+done
 refused "--format" -- "$lope" export run --format stl
 expect 0 "$lope" run bar.toml --set 'output.formats=["ply"]' --set time.duration=0.1 -o exported
 says "5 frames in exported/ply"

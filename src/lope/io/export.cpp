@@ -3,10 +3,14 @@
 #include <lope/geometry/surface_check.h>
 #include <lope/io/export.h>
 #include <lope/io/file.h>
+#include <lope/io/point_cache.h>
 #include <lope/io/series.h>
+#include <lope/io/usd.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <memory>
 
 namespace lope::io {
 namespace {
@@ -24,12 +28,39 @@ struct Converted {
   std::vector<Field> point_fields, cell_fields;
 };
 
-std::vector<Field> fields_of(const std::vector<DrawnField>& drawn) {
-  std::vector<Field> result;
-  for (const DrawnField& field : drawn)
-    result.push_back({field.name, field.components, std::vector<double>(field.values.begin(), field.values.end())});
-  return result;
-}
+// Turns and scales what files hold.
+class Placing {
+ public:
+  explicit Placing(const ExportOptions& options) : z_up_(options.z_up), scale_(options.scale) {}
+
+  Vec3 turned(const Vec3& v) const { return z_up_ ? Vec3(v[0], -v[2], v[1]) : v; }
+  void place(std::vector<Vec3>& positions) const {
+    for (Vec3& x : positions) x = scale_ * turned(x);
+  }
+  Field placed(const DrawnField& drawn) const {
+    Field field{drawn.name, drawn.components, std::vector<double>(drawn.values.begin(), drawn.values.end())};
+    const bool length = drawn.unit == "m" || drawn.unit.starts_with("m/s");
+    for (double& value : field.values) value *= length ? scale_ : 1;
+    const auto step = static_cast<std::size_t>(field.components);
+    for (std::size_t k = 0; z_up_ && step > 1 && k < field.values.size(); k += step)
+      turn(&field.values[k], field.components);
+    return field;
+  }
+
+ private:
+  // A vector, or a symmetric tensor (xx yy zz xy yz zx).
+  void turn(double* v, int components) const {
+    if (components == 3) {
+      const Vec3 to = turned({v[0], v[1], v[2]});
+      std::copy_n(to.data(), 3, v);
+    } else if (components == 6) {
+      const std::array<double, 6> to{v[0], v[2], v[1], -v[5], -v[4], v[3]};
+      std::copy_n(to.data(), 6, v);
+    }
+  }
+  bool z_up_;
+  double scale_;
+};
 
 // Flush with the walls that it touches.
 std::vector<Vec3> positions_of(const geometry::DrawnSurface& surface) {
@@ -39,60 +70,108 @@ std::vector<Vec3> positions_of(const geometry::DrawnSurface& surface) {
   return x;
 }
 
-Converted surface_of(std::string name, const geometry::DrawnSurface& surface) {
-  return {std::move(name),
-          positions_of(surface),
-          to_triangles(surface.triangles),
-          to_tetrahedra(surface.tetrahedra),
-          fields_of(surface.vertex_fields),
-          fields_of(surface.element_fields)};
-}
-
-Converted points_of(std::string name, const geometry::DrawnPoints& points) {
-  return {std::move(name), to_vectors(points.positions), {}, {}, fields_of(points.fields), {}};
-}
-
 bool has_surface(const Drawable& drawable) {
   return !drawable.surface.triangles.empty() || !drawable.surface.tetrahedra.empty();
 }
 
+bool is_cache(const std::string& format) { return format == "pc2" || format == "mdd"; }
+
+std::unique_ptr<SeriesWriter> writer_for(const ExportOptions& options) {
+  const std::string& format = options.format;
+  if (format == "vtu") return std::make_unique<VtuSeries>(options.folder, options.stem);
+  if (format == "usd")
+    return std::make_unique<UsdStage>(options.folder, options.stem,
+                                      StageOptions{options.z_up, options.scale});
+  if (is_cache(format)) {
+    const CacheFormat cache = format == "pc2" ? CacheFormat::Pc2 : CacheFormat::Mdd;
+    return std::make_unique<PointCaches>(cache, options.folder, options.stem);
+  }
+  const WriteFrame write = format == "obj"   ? write_obj_frame
+                           : format == "csv" ? write_csv_frame
+                                             : write_ply_frame;
+  return std::make_unique<FrameFiles>(write, options.folder, options.stem);
+}
+
 class Exporter {
  public:
-  Exporter(const RunFrames& run, const std::string& format, const fs::path& folder, const std::string& stem)
-      : run_(run), format_(format), folder_(folder), stem_(stem), vtu_(folder, stem) {}
+  Exporter(const RunFrames& run, const ExportOptions& options)
+      : run_(run), options_(options), placing_(options), writer_(writer_for(options)) {}
 
   Expected<std::vector<EnclosedVolumes>> write_all() {
+    const std::vector<std::int64_t> numbers = chosen();
+    if (numbers.empty())
+      return input_error("there is no frame among those that were asked for; the last one is {}",
+                         run_.numbers().back());
     for (const RunFrames::Thing& thing : run_.things()) volumes_.push_back({thing.name, {}});
-    if (const auto made = make_directory(folder_); !made) return forward_error(made);
-    for (const std::int64_t number : run_.numbers()) {
+    if (const auto made = make_directory(options_.folder); !made) return forward_error(made);
+    for (const std::int64_t number : numbers) {
       const auto data = run_.read(number);
       if (!data) return forward_error(data);
-      const auto written = format_ == "vdb" ? write_volumes(number, *data) : write_bodies(number, *data);
+      const auto written =
+          options_.format == "vdb" ? write_volumes(number, *data) : write_bodies(number, *data);
       if (!written) return forward_error(written);
     }
+    if (const auto finished = writer_->finish(); !finished) return forward_error(finished);
     std::erase_if(volumes_, [](const EnclosedVolumes& body) { return body.volumes.empty(); });
     return volumes_;
   }
 
  private:
+  std::vector<std::int64_t> chosen() const {
+    std::vector<std::int64_t> result;
+    for (const std::int64_t number : run_.numbers()) {
+      if (options_.takes(number)) result.push_back(number);
+    }
+    return result;
+  }
+
+  Converted surface_of(std::string name, const geometry::DrawnSurface& surface) const {
+    return {std::move(name),
+            positions_of(surface),
+            to_triangles(surface.triangles),
+            to_tetrahedra(surface.tetrahedra),
+            fields_of(surface.vertex_fields),
+            fields_of(surface.element_fields)};
+  }
+  Converted points_of(std::string name, const geometry::DrawnPoints& points) const {
+    return {std::move(name), to_vectors(points.positions), {}, {}, fields_of(points.fields), {}};
+  }
+  std::vector<Field> fields_of(const std::vector<DrawnField>& drawn) const {
+    std::vector<Field> result;
+    for (const DrawnField& field : drawn) result.push_back(placing_.placed(field));
+    return result;
+  }
+
+  // Whether a surface and points of one body both have a place in the format.
+  bool holds_both() const { return options_.format == "vtu" || options_.format == "usd"; }
+  bool prefers_points() const { return options_.format == "csv"; }
+
   Expected<void> write_bodies(std::int64_t number, const RunFrames::Data& data) {
     std::deque<Converted> converted;
+    std::vector<SeriesBody> bodies;
+    const auto add = [&](Converted part, const Drawable& drawable) {
+      placing_.place(part.positions);
+      const Converted& body = converted.emplace_back(std::move(part));
+      bodies.push_back({body.name, body.positions, body.triangles, body.tetrahedra, body.point_fields,
+                        body.cell_fields, drawable.look.color, options_.scale * drawable.points.radius});
+    };
     for (std::size_t i = 0; i < data.drawables.size(); ++i) {
       const Drawable& drawable = data.drawables[i];
       const std::string& name = run_.things()[i].name;
-      const bool points = drawable.points.count() > 0, surface = has_surface(drawable), vtu = format_ == "vtu";
-      if (surface) converted.push_back(surface_of(vtu && points ? name + "_surface" : name, drawable.surface));
-      if (surface && drawable.volume.spacing > 0) note_volume(i, converted.back());
-      if (!surface || (vtu && points)) converted.push_back(points_of(name, drawable.points));
+      if (is_cache(options_.format) && !has_surface(run_.things()[i].constant)) continue;
+      const bool points = drawable.points.count() > 0;
+      const bool surface = has_surface(drawable) && !(points && prefers_points());
+      if (surface) {
+        Converted part = surface_of(points && holds_both() ? name + "_surface" : name, drawable.surface);
+        if (drawable.volume.spacing > 0) note_volume(i, part);
+        add(std::move(part), drawable);
+      }
+      if (!surface || (points && holds_both())) add(points_of(name, drawable.points), drawable);
     }
-    std::vector<SeriesBody> bodies;
-    for (const Converted& body : converted)
-      bodies.push_back({body.name, body.positions, body.triangles, body.tetrahedra, body.point_fields, body.cell_fields});
-    if (format_ == "vtu") return vtu_.add_frame(number, data.time, bodies);
-    return format_ == "obj" ? write_obj_frame(folder_, stem_, number, bodies)
-                            : write_ply_frame(folder_, stem_, number, bodies);
+    return writer_->add_frame(number, data.time, bodies);
   }
 
+  // In cubic metres: before it is scaled.
   void note_volume(std::size_t body, const Converted& surface) {
     geometry::Mesh mesh;
     mesh.vertices = surface.positions;
@@ -114,36 +193,43 @@ class Exporter {
         if (field.components == 1 || field.components == 3)
           grid.fields.push_back({field.name, field.components, staggered, field.values});
       }
-      const fs::path path = folder_ / numbered_name(stem_, run_.things()[i].name, number, "vdb");
+      const fs::path path =
+          options_.folder / numbered_name(options_.stem, run_.things()[i].name, number, "vdb");
       if (auto written = geometry::write_volume(surface, 0.5 * volume.spacing, grid, path); !written) return written;
     }
     return {};
   }
 
   const RunFrames& run_;
-  const std::string& format_;
-  const fs::path& folder_;
-  const std::string& stem_;
-  VtuSeries vtu_;
+  const ExportOptions& options_;
+  Placing placing_;
+  std::unique_ptr<SeriesWriter> writer_;
   std::vector<EnclosedVolumes> volumes_;
 };
 
 }  // namespace
 
 const std::vector<std::string>& export_formats() {
-  static const std::vector<std::string> formats{"vtu", "ply", "obj", "vdb"};
+  static const std::vector<std::string> formats{"vtu", "ply", "obj", "csv", "usd", "pc2", "mdd", "vdb"};
   return formats;
 }
 
-Expected<std::vector<EnclosedVolumes>> export_run(const RunFrames& run, const std::string& format, const fs::path& folder,
-                                                  const std::string& stem) {
-  const auto& things = run.things();
-  const bool volumes = std::any_of(things.begin(), things.end(), [](const RunFrames::Thing& thing) {
+Expected<std::vector<EnclosedVolumes>> export_run(const RunFrames& run, const ExportOptions& options) {
+  const auto any = [&](const auto& test) {
+    return std::any_of(run.things().begin(), run.things().end(), test);
+  };
+  const bool volumes = any([](const RunFrames::Thing& thing) {
     return thing.constant.volume.spacing > 0 && thing.constant.dimension == 3;
   });
-  if (format == "vdb" && !volumes)
+  if (options.format == "vdb" && !volumes)
     return input_error("there is no volume in space, and only those are written as .vdb");
-  return Exporter(run, format, folder, stem).write_all();
+  if (options.format == "vdb" && (options.z_up || options.scale != 1))
+    return input_error("volumes are written as they are: neither turned nor scaled");
+  if (is_cache(options.format) &&
+      !any([](const RunFrames::Thing& thing) { return has_surface(thing.constant); }))
+    return input_error("there is no mesh that stays the same, and only those are written as .{}",
+                       options.format);
+  return Exporter(run, options).write_all();
 }
 
 }  // namespace lope::io

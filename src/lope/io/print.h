@@ -39,5 +39,12 @@ void put(std::string& out, T value) {
   if constexpr (std::endian::native == std::endian::big) std::reverse(raw.begin(), raw.end());
   out.append(raw.data(), raw.size());
 }
+// The big-endian ones.
+template <class T>
+void put_big_endian(std::string& out, T value) {
+  const std::size_t begin = out.size();
+  put(out, value);
+  std::reverse(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end());
+}
 
 }  // namespace lope::io

@@ -2,7 +2,6 @@
 #include <lope/io/file.h>
 #include <lope/io/print.h>
 #include <lope/io/series.h>
-#include <lope/io/surface.h>
 #include <lope/io/xml.h>
 
 #include <algorithm>
@@ -37,6 +36,84 @@ Expected<void> check_fields(const std::string& body, const std::vector<Field>& f
   return {};
 }
 
+// The scalars and vectors on the points, which formats without tensors take.
+std::vector<const Field*> plain_fields(const SeriesBody& body) {
+  std::vector<const Field*> fields;
+  for (const Field& field : body.point_fields) {
+    if (field.components == 1 || field.components == 3) fields.push_back(&field);
+  }
+  return fields;
+}
+
+void print_ply_properties(std::string& out, const Field& field) {
+  const std::string name = file_name_part(field.name);
+  if (field.components == 1) {
+    print(out, "property float ", name, '\n');
+    return;
+  }
+  for (const char axis : {'x', 'y', 'z'}) print(out, "property float ", name, '_', axis, '\n');
+}
+
+std::string ply_bytes(const SeriesBody& body) {
+  const Surface surface = shown_part(body);
+  const std::vector<const Field*> fields = plain_fields(body);
+  std::string out;
+  print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", surface.vertices.size(),
+        "\nproperty float x\nproperty float y\nproperty float z\n");
+  for (const Field* field : fields) print_ply_properties(out, *field);
+  print(out, "element face ", surface.triangles.size(), "\nproperty list uchar int vertex_indices\nend_header\n");
+  for (const int vertex : surface.vertices) {
+    for (int k = 0; k < 3; ++k) put(out, static_cast<float>(body.positions[vertex][k]));
+    for (const Field* field : fields) {
+      const double* values = field->values.data() + std::ptrdiff_t{vertex} * field->components;
+      for (int k = 0; k < field->components; ++k) put(out, static_cast<float>(values[k]));
+    }
+  }
+  for (const geometry::Triangle& t : surface.triangles) {
+    put(out, std::uint8_t{3});
+    for (const int vertex : t) put(out, std::int32_t{vertex});
+  }
+  return out;
+}
+
+std::string csv_text(const SeriesBody& body) {
+  const std::vector<const Field*> fields = plain_fields(body);
+  std::string out = "x,y,z";
+  for (const Field* field : fields) {
+    const std::string name = file_name_part(field->name);
+    if (field->components == 1)
+      print(out, ',', name);
+    else
+      print(out, ',', name, "_x,", name, "_y,", name, "_z");
+  }
+  print(out, '\n');
+  for (const int vertex : shown_part(body).vertices) {
+    const Vec3& v = body.positions[static_cast<std::size_t>(vertex)];
+    print(out, static_cast<float>(v[0]), ',', static_cast<float>(v[1]), ',', static_cast<float>(v[2]));
+    for (const Field* field : fields) {
+      const double* values = field->values.data() + std::ptrdiff_t{vertex} * field->components;
+      for (int k = 0; k < field->components; ++k) print(out, ',', static_cast<float>(values[k]));
+    }
+    print(out, '\n');
+  }
+  return out;
+}
+
+// A file per body.
+template <class Bytes>
+Expected<void> write_bodies(const fs::path& folder, const std::string& stem, std::int64_t number,
+                            std::span<const SeriesBody> bodies, const char* extension, const Bytes& bytes) {
+  if (const auto made = make_directory(folder); !made) return made;
+  for (const SeriesBody& body : bodies) {
+    if (const auto sound = check_body(body); !sound) return sound;
+    const auto written = write_file(folder / numbered_name(stem, body.name, number, extension), bytes(body));
+    if (!written) return written;
+  }
+  return {};
+}
+
+}  // namespace
+
 Expected<void> check_body(const SeriesBody& body) {
   const std::size_t cells = body.tetrahedra.empty() ? body.triangles.size() : body.tetrahedra.size();
   if (const auto sound = check_fields(body.name, body.point_fields, body.positions.size()); !sound)
@@ -44,7 +121,6 @@ Expected<void> check_body(const SeriesBody& body) {
   return check_fields(body.name, body.cell_fields, cells);
 }
 
-// The surface, or all points where there is none.
 Surface shown_part(const SeriesBody& body) {
   Surface part = surface_of(body.positions.size(), body.triangles, body.tetrahedra);
   if (!part.triangles.empty()) return part;
@@ -72,42 +148,6 @@ std::string obj_bytes(std::span<const SeriesBody> bodies) {
   }
   return out;
 }
-
-void print_ply_properties(std::string& out, const Field& field) {
-  const std::string name = file_name_part(field.name);
-  if (field.components == 1) {
-    print(out, "property float ", name, '\n');
-    return;
-  }
-  for (const char axis : {'x', 'y', 'z'}) print(out, "property float ", name, '_', axis, '\n');
-}
-
-std::string ply_bytes(const SeriesBody& body) {
-  const Surface surface = shown_part(body);
-  std::vector<const Field*> fields;
-  for (const Field& field : body.point_fields) {
-    if (field.components == 1 || field.components == 3) fields.push_back(&field);
-  }
-  std::string out;
-  print(out, "ply\nformat binary_little_endian 1.0\nelement vertex ", surface.vertices.size(),
-        "\nproperty float x\nproperty float y\nproperty float z\n");
-  for (const Field* field : fields) print_ply_properties(out, *field);
-  print(out, "element face ", surface.triangles.size(), "\nproperty list uchar int vertex_indices\nend_header\n");
-  for (const int vertex : surface.vertices) {
-    for (int k = 0; k < 3; ++k) put(out, static_cast<float>(body.positions[vertex][k]));
-    for (const Field* field : fields) {
-      const double* values = field->values.data() + std::ptrdiff_t{vertex} * field->components;
-      for (int k = 0; k < field->components; ++k) put(out, static_cast<float>(values[k]));
-    }
-  }
-  for (const geometry::Triangle& t : surface.triangles) {
-    put(out, std::uint8_t{3});
-    for (const int vertex : t) put(out, std::int32_t{vertex});
-  }
-  return out;
-}
-
-}  // namespace
 
 VtuSeries::VtuSeries(fs::path folder, std::string stem, Precision precision)
     : folder_(std::move(folder)), stem_(std::move(stem)), precision_(precision) {}
@@ -140,6 +180,10 @@ std::string numbered_name(const std::string& stem, const std::string& name, std:
   return fmt::format("{}_{}_{:06}.{}", stem, file_name_part(name), number, extension);
 }
 
+std::string file_name(const std::string& stem, const std::string& name, const char* extension) {
+  return fmt::format("{}_{}.{}", stem, file_name_part(name), extension);
+}
+
 Expected<void> write_obj_frame(const fs::path& folder, const std::string& stem, std::int64_t number,
                                std::span<const SeriesBody> bodies) {
   if (const auto made = make_directory(folder); !made) return made;
@@ -151,13 +195,12 @@ Expected<void> write_obj_frame(const fs::path& folder, const std::string& stem, 
 
 Expected<void> write_ply_frame(const fs::path& folder, const std::string& stem, std::int64_t number,
                                std::span<const SeriesBody> bodies) {
-  if (const auto made = make_directory(folder); !made) return made;
-  for (const SeriesBody& body : bodies) {
-    if (const auto sound = check_body(body); !sound) return sound;
-    const auto written = write_file(folder / numbered_name(stem, body.name, number, "ply"), ply_bytes(body));
-    if (!written) return written;
-  }
-  return {};
+  return write_bodies(folder, stem, number, bodies, "ply", ply_bytes);
+}
+
+Expected<void> write_csv_frame(const fs::path& folder, const std::string& stem, std::int64_t number,
+                               std::span<const SeriesBody> bodies) {
+  return write_bodies(folder, stem, number, bodies, "csv", csv_text);
 }
 
 }  // namespace lope::io

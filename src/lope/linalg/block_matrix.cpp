@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/block_matrix.h>
+#include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
 #include <cassert>
@@ -70,11 +71,9 @@ void BlockMatrix::multiply(ConstVector x, Vector y) const {
                       const auto count = static_cast<std::size_t>(coupling_start_[row + 1]) - first;
                       if (count == 0) continue;
                       const std::span<const Coupling> here{couplings_.data() + first, count};
-                      if (block_size_ == 3) {
-                        add_coupling_products<3>(here, x.data(), y.data() + 3 * row);
-                      } else {
-                        add_coupling_products<2>(here, x.data(), y.data() + 2 * row);
-                      }
+                      with_block_size(block_size_, [&]<int b>() {
+                        add_coupling_products<b>(here, x.data(), y.data() + static_cast<std::size_t>(b) * row);
+                      });
                     }
                   });
 }

@@ -4,6 +4,7 @@
 #include <lope/linalg/coloured_rows.h>
 #include <lope/linalg/galerkin.h>
 #include <lope/linalg/multigrid_cycle.h>
+#include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
 #include <cassert>
@@ -264,19 +265,17 @@ void BlockMultigrid::set_projectors(std::span<const RowProjector> projectors) {
 }
 
 bool BlockMultigrid::update(const BlockMatrix& matrix) {
-  assert(hierarchy_ && matrix.block_size() >= 2);
+  assert(hierarchy_);
   if (!levels_ || block_size_ != matrix.block_size()) {
     made_for_ = 0;
     block_size_ = matrix.block_size();
-    if (options_.single_precision && block_size_ == 3) {
-      levels_ = std::make_unique<LevelsOf<float, 3>>(options_);
-    } else if (options_.single_precision) {
-      levels_ = std::make_unique<LevelsOf<float, 2>>(options_);
-    } else if (block_size_ == 3) {
-      levels_ = std::make_unique<LevelsOf<double, 3>>(options_);
-    } else {
-      levels_ = std::make_unique<LevelsOf<double, 2>>(options_);
-    }
+    with_block_size(block_size_, [&]<int b>() {
+      if (options_.single_precision) {
+        levels_ = std::make_unique<LevelsOf<float, b>>(options_);
+      } else {
+        levels_ = std::make_unique<LevelsOf<double, b>>(options_);
+      }
+    });
   }
   if (made_for_ != hierarchy_->id()) {
     levels_->set_hierarchy(hierarchy_);

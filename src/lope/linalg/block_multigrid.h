@@ -41,7 +41,7 @@ class BlockMultigrid final : public Preconditioner {
   // For the next update(): one per row at most.
   void set_projectors(std::span<const RowProjector> projectors);
 
-  // Block size 2 or 3. False if a diagonal block or the coarsest matrix is not positive definite.
+  // False if a diagonal block or the coarsest matrix is not positive definite.
   bool update(const BlockMatrix& matrix) override;
   // One V-cycle from zero.
   void apply(ConstVector r, Vector z) override;

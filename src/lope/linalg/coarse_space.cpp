@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/coarse_space.h>
+#include <lope/linalg/with_block_size.h>
 
 namespace lope::linalg {
 namespace {
@@ -73,10 +74,10 @@ void CoarseSpace::add_prolonged(double* z) const {
 }
 
 void CoarseSpace::add_correction(ConstVector r, Vector z) {
-  const int b = product_.coarse().block_size();
-  b == 3 ? restrict_residual<3>(r.data()) : restrict_residual<2>(r.data());
+  const int block_size = product_.coarse().block_size();
+  with_block_size(block_size, [&]<int b>() { restrict_residual<b>(r.data()); });
   factor_.apply(right_, solution_);
-  b == 3 ? add_prolonged<3>(z.data()) : add_prolonged<2>(z.data());
+  with_block_size(block_size, [&]<int b>() { add_prolonged<b>(z.data()); });
 }
 
 }  // namespace lope::linalg

@@ -286,7 +286,9 @@ void ColouredRows<T, b>::residual(const T* f, const T* x, T* r) const {
 
 template class ColouredRows<double, 3>;
 template class ColouredRows<double, 2>;
+template class ColouredRows<double, 1>;
 template class ColouredRows<float, 3>;
 template class ColouredRows<float, 2>;
+template class ColouredRows<float, 1>;
 
 }  // namespace lope::linalg

@@ -67,7 +67,9 @@ class ColouredRows {
 
 extern template class ColouredRows<double, 3>;
 extern template class ColouredRows<double, 2>;
+extern template class ColouredRows<double, 1>;
 extern template class ColouredRows<float, 3>;
 extern template class ColouredRows<float, 2>;
+extern template class ColouredRows<float, 1>;
 
 }  // namespace lope::linalg

@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/galerkin.h>
+#include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
 #include <cassert>
@@ -292,19 +293,13 @@ BlockMatrix& GalerkinProduct::compute(const BlockMatrix& fine, std::span<const s
       projector_of_[index(projectors[k].row)] = static_cast<int>(k);
     }
   }
-  const auto run = [&]<int b>() {
+  with_block_size(block_size_, [&]<int b>() {
     multiply_rows<b>(fine, active, projectors);
     assemble<b>(active);
     coarse_->clear_couplings();
-    if (couplings == Couplings::Taken && !fine.couplings().empty()) take_couplings<b>(fine, active, projectors);
-  };
-  if (block_size_ == 3) {
-    run.template operator()<3>();
-  } else if (block_size_ == 2) {
-    run.template operator()<2>();
-  } else {
-    run.template operator()<1>();
-  }
+    if (couplings == Couplings::Taken && !fine.couplings().empty())
+      take_couplings<b>(fine, active, projectors);
+  });
   return *coarse_;
 }
 

@@ -2,6 +2,7 @@
 #include <lope/linalg/block_kernels.h>
 #include <lope/linalg/graph_partition.h>
 #include <lope/linalg/incomplete_cholesky.h>
+#include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
 #include <atomic>
@@ -190,7 +191,7 @@ void IncompleteCholesky::scale(int begin, int end) {
 bool IncompleteCholesky::update(const BlockMatrix& matrix) {
   if (pattern_id_ != matrix.pattern().id() || block_size_ != matrix.block_size()) prepare(matrix);
   for (double shift = 0; shift <= largest_shift; shift = std::max(first_shift, 4 * shift)) {
-    if (block_size_ == 3 ? factorize<3>(matrix, shift) : factorize<2>(matrix, shift)) return true;
+    if (with_block_size(block_size_, [&]<int b>() { return factorize<b>(matrix, shift); })) return true;
   }
   return false;
 }

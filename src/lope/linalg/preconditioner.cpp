@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/preconditioner.h>
+#include <lope/linalg/with_block_size.h>
 #include <lope/math/decompositions.h>
 
 #include <algorithm>
@@ -46,13 +47,13 @@ bool BlockJacobi::update_from(const Operator& a) {
   a.diagonal_blocks(inverse_);
   parallel_for(a.size() / b, grain, [&](std::size_t row) {
     double* block = inverse_.data() + row * b * b;
-    block_size_ == 3 ? invert_definite<3>(block, block) : invert_definite<2>(block, block);
+    with_block_size(block_size_, [&]<int size>() { invert_definite<size>(block, block); });
   });
   return true;
 }
 
 void BlockJacobi::apply(ConstVector r, Vector z) {
-  block_size_ == 3 ? multiply_blocks<3>(inverse_.data(), r, z) : multiply_blocks<2>(inverse_.data(), r, z);
+  with_block_size(block_size_, [&]<int b>() { multiply_blocks<b>(inverse_.data(), r, z); });
 }
 
 }  // namespace lope::linalg

@@ -81,6 +81,25 @@ void NodalState::read(ArrayReader& reader) {
     anchors.push_back(reader.numbers(fmt::format("anchor{}", j)));
 }
 
+std::vector<double> Handle::places(std::span<const double> anchor, double time) const {
+  std::vector<double> result(anchor.size());
+  if (script) {
+    script(time, anchor, result);
+    return result;
+  }
+  for (std::size_t k = 0; k < anchor.size(); k += 3) {
+    const Vec3 p = motion.position(Eigen::Map<const Vec3>(&anchor[k]), time);
+    std::copy_n(p.data(), 3, &result[k]);
+  }
+  return result;
+}
+
+void NodalBody::add_outside(std::span<const double> x, double time, std::span<double> force,
+                            double slack) const {
+  add_loads(loads, dimension, x, time, force, slack);
+  for (const Force& add : forces) add(time, x, force);
+}
+
 NodalMatter::NodalMatter(const NodalBody& body, const World& world, std::unique_ptr<StepObjective> objective)
     : body_(body), world_(world), objective_(std::move(objective)) {
   fixed_.resize(body.rest_positions().size());
@@ -129,7 +148,7 @@ void NodalMatter::free_acceleration(std::span<const double> x, double time, std:
   objective_->move_to(x);
   objective_->potential_gradient(work_);
   std::vector<double> outside(a.size(), 0.0);
-  add_loads(body_.loads, dimension(), x, time, outside);
+  body_.add_outside(x, time, outside);
   for (std::size_t k = 0; k < a.size(); ++k) {
     a[k] = world_.gravity[static_cast<Eigen::Index>(k % d)] + (outside[k] - work_[k]) / objective_->masses()[k / d];
   }
@@ -169,13 +188,11 @@ void NodalMatter::begin_step(const NodalState& from, const StepTimes& step, bool
   for (std::size_t j = 0; j < body_.handles.size(); ++j) {
     const Handle& handle = body_.handles[j];
     if (!holds(handle, step.end(), step.h)) continue;
-    const std::span<const double> anchor = anchor_of(j);
+    const std::vector<double> places = handle.places(anchor_of(j), step.end() - handle.begin);
     for (std::size_t k = 0; k < handle.vertices.size(); ++k) {
       const auto i = static_cast<std::size_t>(handle.vertices[k]);
-      const Vec3 p =
-          handle.motion.position(Eigen::Map<const Vec3>(anchor.data() + 3 * k), step.end() - handle.begin);
       fixed_[i] = 1;
-      for (std::size_t c = 0; c < d; ++c) scripted_[i * d + c] = p[static_cast<Eigen::Index>(c)];
+      for (std::size_t c = 0; c < d; ++c) scripted_[i * d + c] = places[3 * k + c];
     }
   }
   const bool same_h = step.steps > 0 && std::abs(step.h - step.previous_h) <= 1e-12 * step.h;
@@ -193,9 +210,9 @@ void NodalMatter::begin_step(const NodalState& from, const StepTimes& step, bool
 // The forces from outside at the end of the step, with the nodes at x.
 void NodalMatter::apply_loads(std::span<const double> x) {
   const bool equilibrium = world_.scheme == Scheme::Static;
-  if (body_.loads.empty() && !equilibrium) return;
+  if (!body_.has_outside() && !equilibrium) return;
   outside_.assign(x.size(), 0.0);
-  add_loads(body_.loads, dimension(), x, step_.end(), outside_, time_slack * step_.h);
+  body_.add_outside(x, step_.end(), outside_, time_slack * step_.h);
   const auto d = static_cast<std::size_t>(dimension());
   for (std::size_t k = 0; k < x.size() && equilibrium; ++k)
     outside_[k] += objective_->masses()[k / d] * world_.gravity[static_cast<Eigen::Index>(k % d)];

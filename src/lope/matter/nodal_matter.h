@@ -4,13 +4,16 @@
 // happens at the end of a step.
 #pragma once
 
+#include <lope/matter/contact/contact_term.h>
 #include <lope/matter/contact/self_contact.h>
 #include <lope/matter/loads.h>
 #include <lope/matter/matter.h>
 #include <lope/matter/step_objective.h>
 #include <lope/matter/time_scheme.h>
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -24,6 +27,12 @@ struct Handle {
   double begin = 0;
   double end = std::numeric_limits<double>::infinity();
   std::string name = {};
+  // In place of `motion`, if given: writes where the vertices are so many seconds after `begin`, from where they were when it took
+  // hold (3 numbers per vertex). A function of these alone: a step may be taken in parts, or again.
+  std::function<void(double time, std::span<const double> anchor, std::span<double> places)> script = {};
+
+  // Where its vertices are at a time: 3 numbers per vertex.
+  std::vector<double> places(std::span<const double> anchor, double time) const;
 };
 
 class NodalBody : public Body {
@@ -32,6 +41,13 @@ class NodalBody : public Body {
   std::vector<Vec3> initial_velocities;  // empty: at rest
   std::vector<Handle> handles;           // a vertex belongs to at most one at any time
   std::vector<Load> loads;
+  // Further forces, which are taken as loads that follow the body are: with its nodes at x, newtons to be added to `force` (both
+  // interleaved). Functions of these alone.
+  using Force = std::function<void(double time, std::span<const double> x, std::span<double> force)>;
+  std::vector<Force> forces;
+  // Further energies of its nodes, minimised with its own; each is made once, for the number of its first node in the island.
+  using MakeTerm = std::function<std::unique_ptr<ContactTerm>(std::size_t first_node)>;
+  std::vector<MakeTerm> energies;
   double mass_damping = 0;       // 1/s
   double stiffness_damping = 0;  // s, lagged Rayleigh (OPT §4.2)
   bool touches_others = true;    // touches every other body that says so
@@ -42,6 +58,9 @@ class NodalBody : public Body {
   virtual SelfContactBody contact_body() const { return {nullptr, 0, false}; }
   geometry::Bounds region() const override { return geometry::bounds(rest_positions()); }
   std::size_t unknowns() const override { return rest_positions().size() * static_cast<std::size_t>(dimension); }
+  // Whether anything acts from outside, and all that does (loads.h), added to `force`.
+  bool has_outside() const { return !loads.empty() || !forces.empty(); }
+  void add_outside(std::span<const double> x, double time, std::span<double> force, double slack = 0) const;
 };
 
 struct NodalState : BodyState, NodalMotion {

@@ -89,7 +89,10 @@ Scene read_scene(Value root, const std::string& source, int dimension) {
   return scene;
 }
 
-Expected<Scene> resolve(Value root, const std::string& source, const std::vector<std::string>& overrides) {
+}  // namespace
+
+Expected<Scene> load_scene_tree(Value root, const std::string& source,
+                                const std::vector<std::string>& overrides) {
   for (const std::string& assignment : overrides) {
     if (const auto applied = apply_override(root, assignment); !applied) return forward_error(applied);
   }
@@ -102,19 +105,17 @@ Expected<Scene> resolve(Value root, const std::string& source, const std::vector
   return read_scene(std::move(root), source, dimension);
 }
 
-}  // namespace
-
 Expected<Scene> load_scene(const std::string& path, const std::vector<std::string>& overrides) {
   Expected<Value> root = read_toml(path);
   if (!root) return forward_error(root);
-  return resolve(std::move(*root), path, overrides);
+  return load_scene_tree(std::move(*root), path, overrides);
 }
 
 Expected<Scene> load_scene_text(const std::string& text, const std::string& source,
                                 const std::vector<std::string>& overrides) {
   Expected<Value> root = parse_toml(text, source);
   if (!root) return forward_error(root);
-  return resolve(std::move(*root), source, overrides);
+  return load_scene_tree(std::move(*root), source, overrides);
 }
 
 bool writes_field(const Scene& scene, std::string_view field) {

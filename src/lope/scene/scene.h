@@ -14,7 +14,7 @@ namespace lope::scene {
 
 struct OutputSettings {
   std::string directory;
-  std::vector<std::string> formats;  // "vtu", "ply", "obj", "vdb"
+  std::vector<std::string> formats;  // of io::export_formats
   std::vector<std::string> fields;   // of the kinds of matter (kind.h)
   int checkpoint_every = 0;          // steps; 0: at the end only
 };
@@ -84,6 +84,11 @@ Expected<Scene> load_scene(const std::string& path, const std::vector<std::strin
 
 // The same from text in memory; `source` stands for the path.
 Expected<Scene> load_scene_text(const std::string& text, const std::string& source,
+                                const std::vector<std::string>& overrides = {});
+
+// The same from a tree that was made by a program: the positions of its values name their places in messages. `source` stands for
+// the path: its folder is where the files named in the scene are, its stem the name of a scene without one.
+Expected<Scene> load_scene_tree(Value root, const std::string& source,
                                 const std::vector<std::string>& overrides = {});
 
 // Meshes the bodies, chooses the vertices of the handles, computes initial states. Fails on meshes that

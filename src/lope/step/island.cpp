@@ -63,7 +63,10 @@ void Island::add_contact() {
   const bool touching =
       parts_.size() > 1 || (parts_.front()->body().self_contact && parts_.front()->body().contact_body().mesh);
   const bool barriers = touching && model_.body_contact.model == BodyContactModel::Barrier;
-  if (!touching && model_.obstacles.empty()) return;
+  const bool has_energies = std::any_of(parts_.begin(), parts_.end(), [](const matter::NodalMatter* part) {
+    return !part->body().energies.empty();
+  });
+  if (!touching && !has_energies && model_.obstacles.empty()) return;
   std::vector<matter::StepObjective*> objectives;
   std::vector<double> stiffness;
   for (matter::NodalMatter* part : parts_) {
@@ -76,6 +79,7 @@ void Island::add_contact() {
   }
   joint_ = std::make_unique<matter::IslandObjective>(objectives);
   objective_ = joint_.get();
+  add_energies();
   const auto is_penalty = [](const Obstacle& o) { return o.contact == ContactKind::Penalty; };
   if (std::any_of(model_.obstacles.begin(), model_.obstacles.end(), is_penalty)) {
     penalty_ = std::make_unique<matter::ObstaclePenalty>(dimension(), std::move(stiffness));
@@ -102,6 +106,13 @@ void Island::add_contact() {
        std::any_of(model_.obstacles.begin(), model_.obstacles.end(), rubs))) {
     friction_ = std::make_unique<matter::FrictionPotential>(dimension());
     joint_->add(*friction_);
+  }
+}
+
+void Island::add_energies() {
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    for (const matter::NodalBody::MakeTerm& make : parts_[b]->body().energies)
+      joint_->add(*energies_.emplace_back(make(joint_->first_node(b))));
   }
 }
 
@@ -352,6 +363,7 @@ bool Island::hold_at(std::span<const double> x) {
 // have no kinetic energy and no weight here.
 Island::EnergyChange Island::energy_change() {
   double before = 0, after = 0, scale = 0, work = 0;
+  std::vector<double> start, end;
   for (matter::NodalMatter* part : parts_) {
     const matter::NodalState& now = part->from();
     const int d = part->dimension();
@@ -372,8 +384,23 @@ Island::EnergyChange Island::energy_change() {
     after += lifted + strained;
     scale += std::abs(lifted) + strained;
     work += work_from_outside(*part);
+    start.insert(start.end(), now.x.begin(), now.x.end());
+    end.insert(end.end(), part->end().x.begin(), part->end().x.end());
   }
+  const double further = further_energies(end);
+  before += further_energies(start);
+  after += further;
+  scale += further;
   return {after - before - work, before + scale + std::abs(work)};
+}
+
+double Island::further_energies(std::span<const double> x) {
+  double sum = 0;
+  for (const auto& energy : energies_) {
+    energy->move_to(x);
+    sum += energy->value();
+  }
+  return sum;
 }
 
 // What loads did to a body in the step that is being taken, and what the nodes that handles lead did to its other nodes
@@ -384,13 +411,13 @@ double Island::work_from_outside(matter::NodalMatter& part) {
   const std::vector<double>&before = part.from().x, &after = part.end().x;
   const auto d = static_cast<std::size_t>(part.dimension());
   const bool led = std::find(part.fixed().begin(), part.fixed().end(), 1) != part.fixed().end();
-  if (!led && body.loads.empty()) return 0;
+  if (!led && !body.has_outside()) return 0;
   std::vector<double> elastic(before.size()), elastic_before(before.size()), load_before(before.size(), 0.0);
   part.objective().move_to(after);
   part.objective().potential_gradient(elastic);
   part.objective().move_to(before);
   part.objective().potential_gradient(elastic_before);
-  matter::add_loads(body.loads, part.dimension(), before, step_.time, load_before);
+  body.add_outside(before, step_.time, load_before);
   const double damped = body.stiffness_damping / step_.h;
   double work = 0;
   for (std::size_t k = 0; k < before.size(); ++k) {

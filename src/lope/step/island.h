@@ -53,6 +53,7 @@ class Island {
 
  private:
   void add_contact();
+  void add_energies();
   void add_barrier();
   IslandReport empty_report() const;
   void place_obstacles(const matter::StepTimes& step);
@@ -68,6 +69,7 @@ class Island {
   bool hold_at(std::span<const double> x);
   struct EnergyChange;
   EnergyChange energy_change();
+  double further_energies(std::span<const double> x);
   bool looks_for_impacts(const matter::StepTimes& step) const;
   double work_from_outside(matter::NodalMatter& part);
 
@@ -117,8 +119,10 @@ class Island {
   std::unique_ptr<matter::SelfContact> self_contact_;
   std::unique_ptr<matter::BarrierContact> barrier_;
   std::vector<std::size_t> surfaces_;  // the obstacles that barriers see: their numbers in the model
+  std::vector<std::unique_ptr<matter::ContactTerm>> energies_;  // of the bodies, beside their own
   std::unique_ptr<matter::FrictionPotential> friction_;  // none: nothing rubs, or OPT's rules do
-  std::unique_ptr<matter::IslandObjective> joint_;       // none: a single body that touches nothing
+  std::unique_ptr<matter::IslandObjective>
+      joint_;  // none: a single body that touches nothing and has no further energies
   optimize::Objective* objective_ = nullptr;             // the joint one, or that of the single body
   std::unique_ptr<optimize::Minimizer> minimizer_;
 

@@ -6,6 +6,7 @@
 #include <lope/step/simulation.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lope::step {
 
@@ -97,6 +98,10 @@ Expected<void> Simulation::restore(State state) {
 void Simulation::forget_last_step() {
   past_.reset();
   for (auto& matter : matter_) matter->forget();
+}
+
+Polymorphic<matter::BodyState> Simulation::hand_over(std::size_t body) {
+  return std::exchange(state_.bodies[body], Polymorphic<matter::BodyState>(state_.bodies[body]));
 }
 
 bool Simulation::take_back() {

@@ -50,6 +50,9 @@ class Simulation {
   const State& state() const { return state_; }
   // Continues from a saved state; fails if its sizes do not fit the model, and changes nothing then.
   Expected<void> restore(State state);
+  // The state of a body to somebody who looks at its arrays for longer than until the next step; the simulation goes on with a
+  // copy of it.
+  Polymorphic<matter::BodyState> hand_over(std::size_t body);
   // Undoes the last step. False, and nothing happens, if the state is not the end of an advance().
   bool take_back();
 

@@ -281,14 +281,14 @@ class Cycle : public testing::TestWithParam<Case> {
   std::vector<RowProjector> projectors_;
 };
 
-INSTANTIATE_TEST_SUITE_P(BlockMultigrid, Cycle,
-                         testing::Values(Case{"plain3", 3, false, false, false, 1}, Case{"plain2", 2, false, false, false, 2},
-                                         Case{"single3", 3, true, false, false, 1},
-                                         Case{"single2", 2, true, true, true, 1},
-                                         Case{"slip", 3, false, true, false, 1},
-                                         Case{"contact", 3, false, false, true, 1},
-                                         Case{"all", 3, true, true, true, 2}),
-                         [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    BlockMultigrid, Cycle,
+    testing::Values(Case{"plain3", 3, false, false, false, 1}, Case{"plain2", 2, false, false, false, 2},
+                    Case{"single3", 3, true, false, false, 1}, Case{"single2", 2, true, true, true, 1},
+                    Case{"plain1", 1, false, false, false, 1}, Case{"single1", 1, true, false, true, 1},
+                    Case{"slip", 3, false, true, false, 1}, Case{"contact", 3, false, false, true, 1},
+                    Case{"all", 3, true, true, true, 2}),
+    [](const auto& c) { return c.param.name; });
 
 TEST_P(Cycle, IsLinearSymmetricAndPositiveDefinite) {
   const auto m = make();

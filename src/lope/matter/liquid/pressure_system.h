@@ -21,6 +21,7 @@
 // walls have no solution before that, and those that are solved instead lose volume: `squeeze` says how much.
 #pragma once
 
+#include <lope/base/expected.h>
 #include <lope/geometry/bricks.h>
 #include <lope/optimize/complementarity/problem.h>
 
@@ -82,6 +83,11 @@ class PressureSystem {
   PressureSystem() = default;
   // Sizes of the fields as the grid demands, finite numbers: asserted.
   PressureSystem(const PressureGrid<Dim>& grid, const PressureOptions& options);
+  // Equations from elsewhere, each divided by `scale`: row i is that of cells[i], bounded rows are walls. The problem can be solved
+  // (complementarity::fault_of, make_solvable). Fails with the row, counted from 1, where it is not of the form above: where two rows have one cell, a
+  // row is coupled to another one than its neighbours along the axes or by a positive number, or has a negative sum.
+  static Expected<PressureSystem> from_matrix(const optimize::complementarity::MixedLcp& problem,
+                                              std::span<const geometry::GridIndex<Dim>> cells, double scale);
 
   const geometry::BrickSet<Dim>& bricks() const { return *bricks_; }
   std::shared_ptr<const geometry::BrickSet<Dim>> shared_bricks() const { return bricks_; }

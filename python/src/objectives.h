@@ -1,0 +1,19 @@
+// Objectives as Python sees them: its own functions, or the step of a simulation.
+#pragma once
+
+#include <lope/optimize/objective.h>
+
+#include "common.h"
+
+namespace lope::python {
+
+class ObjectiveHandle {
+ public:
+  virtual ~ObjectiveHandle() = default;
+  // What keeps it usable while it is used; throws where it is not any more, or not now.
+  virtual std::shared_ptr<void> lease() = 0;
+  // With a lease.
+  virtual optimize::Objective& objective() = 0;
+};
+
+}  // namespace lope::python

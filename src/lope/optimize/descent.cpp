@@ -15,8 +15,8 @@ constexpr int patience = 100;
 // allowed may be rounding.
 constexpr double expected_part = 0.5, negligible_part = 0.1;
 
-// More than this is not left without a reason, such as contacts that no inverse at hand knows: what is left is then solved for to a hundredth.
-constexpr double usual_part = 0.15, close_look = 0.01;
+// Where more is left than this, there may be contacts that no inverse at hand knows: it is solved for to a hundredth.
+constexpr double usual_part = 0.05, close_look = 0.01;
 
 // How many times larger than estimated the rounding errors of energies may be.
 constexpr double rounding_slack = 1e3;

@@ -50,7 +50,7 @@ class Refinement {
   Refined refine(optimize::Objective& objective, std::vector<double>& x, double accuracy) {
     optimize::MinimizerOptions tight;
     tight.stopping.tolerance = 1e-12 * objective.scales().length;
-    tight.max_iterations = 60;
+    tight.max_iterations = 300;
     const optimize::MinimizerSummary summary = newton_.minimize(objective, x, tight);
     // The line search may stall once the energies of neighbouring points are equal to round-off: that is the
     // end.
@@ -97,6 +97,12 @@ double strain(optimize::Objective& objective, const std::vector<double>& x, cons
   objective.move_to(x);
   const optimize::ErrorBudget budget = objective.budget(way, accuracy);
   return budget.error / budget.allowed;
+}
+
+// Where something touches, an estimate knows the contacts of its own point only: what is seen at its end counts as well, as it does for methods.
+void look_again(optimize::DisplacementEstimate& estimate, const optimize::DisplacementEstimate& at_the_end) {
+  estimate.largest += at_the_end.largest;
+  estimate.trustworthy = estimate.trustworthy && at_the_end.trustworthy;
 }
 
 }  // namespace
@@ -185,7 +191,8 @@ std::vector<Calibration> calibrate(const step::Model& model, const std::vector<o
           ++record.unconverged;
           continue;
         }
-        const optimize::DisplacementEstimate estimate = common.at(problem.objective, judged);
+        optimize::DisplacementEstimate estimate = common.at(problem.objective, judged);
+        if (problem.objective.has_kinks()) look_again(estimate, common.at(problem.objective, x));
         std::vector<double> exact = x;
         const Refined refined = refinement.refine(problem.objective, exact, summary.tolerance);
         if (!refined.found || !estimate.trustworthy) {

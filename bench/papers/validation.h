@@ -29,6 +29,9 @@ struct CheckGroup {
   std::vector<Check> (*run)(bool quick);
 };
 
+// A flat block on a slope, of steel and softer (validation_blocks.cpp).
+std::vector<Check> stiff_blocks(bool quick);
+
 const std::vector<CheckGroup>& check_groups();
 
 }  // namespace lope::bench

@@ -15,102 +15,14 @@
 #include <fmt/core.h>
 #include <papers/bodies.h>
 #include <papers/validation.h>
+#include <papers/validation_runs.h>
 
 namespace lope::bench {
 namespace {
 
 using std::numbers::pi;
 
-constexpr double gravity = 9.81;
-constexpr std::array schemes = {step::Scheme::BackwardEuler, step::Scheme::Bdf2, step::Scheme::Trapezoid};
-
-std::string_view name_of(step::Scheme scheme) {
-  switch (scheme) {
-    case step::Scheme::BackwardEuler: return "backward-euler";
-    case step::Scheme::Bdf2: return "bdf-2";
-    case step::Scheme::Trapezoid: return "trapezoid";
-    case step::Scheme::Static: return "static";
-  }
-  return "";
-}
-
-std::string seconds(double h) {
-  if (h >= 0.999) return fmt::format("{:.3g} s", h);
-  const double per_second = 1 / h;
-  return std::abs(per_second - std::round(per_second)) < 1e-9 && per_second < 999
-             ? fmt::format("1/{:.0f} s", per_second)
-             : fmt::format("{:.3g} ms", 1e3 * h);
-}
-
-// From the origin to `size`.
-matter::SolidBody box_body(const Vec3& size, std::array<int, 3> nodes, double young, double density = 1000) {
-  geometry::Mesh mesh = lattice_box(size, nodes).value();  // about the origin
-  for (Vec3& p : mesh.vertices) p += 0.5 * size;
-  return elastic_body(std::move(mesh), 3, young, 0.3, density);
-}
-
-step::Obstacle plane(double friction) {
-  step::Obstacle made;
-  made.name = "plane";
-  made.shape = geometry::level_set(geometry::HalfSpace{Vec3::Zero(), Vec3::UnitY()}).value();
-  made.friction = friction;
-  return made;
-}
-
 void clamp_end(matter::SolidBody& body) { body.handles.push_back({end_vertices(body.mesh, 0, -1, 1e-9), {}}); }
-
-// A quarter of each element at each of its vertices, as a simulation has it.
-std::vector<double> lumped_masses(const matter::SolidBody& body) {
-  std::vector<double> masses(body.mesh.vertices.size(), 0.0);
-  for (const auto& t : body.mesh.tetrahedra) {
-    const auto vertex = [&](std::size_t k) { return body.mesh.vertices[static_cast<std::size_t>(t[k])]; };
-    Mat3 edges;
-    for (std::size_t k = 0; k < 3; ++k) edges.col(static_cast<Eigen::Index>(k)) = vertex(k + 1) - vertex(0);
-    for (const int k : t)
-      masses[static_cast<std::size_t>(k)] += body.density_of_material.front() * edges.determinant() / 24;
-  }
-  return masses;
-}
-
-// A run and what was seen of it.
-struct Run {
-  step::Simulation simulation;
-  std::vector<double> masses;
-  double mass = 0;
-  int unconverged = 0;
-  double first_energy = 0, largest_energy = 0;
-
-  explicit Run(const step::Model& model)
-      : simulation(model),
-        masses(lumped_masses(first_solid(model))),
-        mass(std::accumulate(masses.begin(), masses.end(), 0.0)) {
-    first_energy = largest_energy = simulation.energies(0).total();
-  }
-  step::StepReport step() {
-    step::StepReport report = simulation.advance();
-    unconverged += report.converged() ? 0 : 1;
-    if (report.accepted) largest_energy = std::max(largest_energy, report.bodies.front().energy.total());
-    return report;
-  }
-  void steps(double duration, const std::function<void(const step::StepReport&)>& see = {}) {
-    const double h = simulation.model().step;
-    const auto count = static_cast<int>(std::lround(duration / h));
-    for (int i = 0; i < count; ++i) {
-      const step::StepReport report = step();
-      if (see) see(report);
-    }
-  }
-  Vec3 center_velocity() const { return mean(simulation.state().nodes(0).v); }
-  Vec3 center() const { return mean(simulation.state().nodes(0).x); }
-
- private:
-  Vec3 mean(const std::vector<double>& values) const {
-    Vec3 sum = Vec3::Zero();
-    for (std::size_t i = 0; i < masses.size(); ++i)
-      sum += masses[i] * Vec3(values[3 * i], values[3 * i + 1], values[3 * i + 2]);
-    return sum / mass;
-  }
-};
 
 // The tip of a clamped beam under its own weight, ρ g A L⁴ / (8 E I), after backward Euler has brought it to rest.
 std::vector<Check> cantilevers(bool quick) {
@@ -514,16 +426,26 @@ double Check::error() const { return std::abs(measured - expected) / (scale > 0 
 
 const std::vector<CheckGroup>& check_groups() {
   static const std::vector<CheckGroup> groups = {
-      {"cantilever", "beam theory: rho g A L^4 / (8 E I); linear tetrahedra are too stiff, less so when finer", cantilevers},
+      {"cantilever",
+       "beam theory: rho g A L^4 / (8 E I); linear tetrahedra are too stiff, less so when finer",
+       cantilevers},
       {"equilibrium", "T L / (G J); Lame's thick sphere; F L^3 / (3 E I)", equilibria},
       {"step-length", "the same run, every step solved to rounding", step_lengths},
       {"slope", "v = g (sin a - mu cos a) t", slopes},
+      {"block",
+       "v = g (sin a - mu cos a) t; the slope presses with the weight's part along its normal in every step",
+       stiff_blocks},
       {"stop", "v = v0 - mu g t", stops},
       {"creep", "what should stick stays where it is", creeps},
       {"impact", "energy never grows", impacts},
       {"bounce",
-       "never more than 1; about 0.95 for the trapezoid below 10 ms, or with impacts in parts. Longer steps, and backward Euler, lose the bounce", bounces},
-      {"spin", "what the scheme leaves of the energy of a bar that turns and stretches evenly; never more than at the start", spins},
+       "never more than 1; about 0.95 for the trapezoid below 10 ms, or with impacts in parts. Longer steps, "
+       "and backward Euler, lose the bounce",
+       bounces},
+      {"spin",
+       "what the scheme leaves of the energy of a bar that turns and stretches evenly; never more than at "
+       "the start",
+       spins},
       {"pendulum", "T = 2 pi sqrt(I / (m g d))", pendulums},
   };
   return groups;

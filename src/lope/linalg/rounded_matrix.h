@@ -13,6 +13,11 @@
 
 namespace lope::linalg {
 
+// Whether single precision keeps what a matrix does to translations, in most rows: where stiff matter is held by its inertia alone, that is
+// a small sum of large blocks, and with each of them rounded to 6·10⁻⁸ it moves many times too far, or hardly at all. Asked for is an error of a
+// twentieth at most, in any direction (an upper bound: roundings cancel). Couplings do not count.
+bool survives_rounding(const BlockMatrix& matrix);
+
 class RoundedMatrix {
  public:
   explicit RoundedMatrix(Isa isa = selected_isa()) : isa_(isa) {}

@@ -72,6 +72,7 @@ void IslandObjective::begin_step(std::span<const PlacedObstacle> obstacles) {
     std::copy(fixed.begin(), fixed.end(), fixed_.begin() + static_cast<std::ptrdiff_t>(first_node_[b]));
   }
   constraints_.begin_step(obstacles, fixed_);
+  forces_before_.clear();
   let_go();
 }
 
@@ -98,24 +99,33 @@ optimize::ErrorBudget IslandObjective::budget(std::span<const double> d, double 
   return worst;
 }
 
-// Sums of lengths over nodes.
-bool IslandObjective::is_small_beside_forces(std::span<const double> left, double part_of_forces) const {
+std::vector<double> IslandObjective::forces() const {
   std::vector<double> pressed(bodies_.size(), 0.0);
   for (const ActivePair& pair : constraints_.active()) pressed[body_of(static_cast<std::size_t>(pair.node))] += pair.force;
+  return pressed;
+}
+
+// Sums of lengths over nodes.
+bool IslandObjective::is_small_beside(const std::vector<double>& forces, std::span<const double> left,
+                                      double part_of_forces) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    if (pressed[b] == 0) continue;
+    if (forces[b] == 0) continue;
     const std::span<const double> rest = part(left, b);
     double sum = 0;
     for (std::size_t k = 0; k < rest.size(); k += block()) sum += space().norm(rest.subspan(k, block()));
-    if (sum > part_of_forces * pressed[b]) return false;
+    if (sum > part_of_forces * forces[b]) return false;
   }
   return true;
 }
 
+// A body that was pressed and hovers now has lost what carried it: it is held against the forces from before.
 bool IslandObjective::is_balanced() {
-  if (constraints_.active().empty()) return true;
+  std::vector<double> pressed = forces();
+  for (std::size_t b = 0; b < pressed.size() && !forces_before_.empty(); ++b)
+    pressed[b] = std::max(pressed[b], forces_before_[b]);
+  if (std::all_of(pressed.begin(), pressed.end(), [](double force) { return force == 0; })) return true;
   gradient(direction_);
-  return is_small_beside_forces(direction_, imbalance);
+  return is_small_beside(pressed, direction_, imbalance);
 }
 
 bool IslandObjective::begin_iteration() {
@@ -124,6 +134,7 @@ bool IslandObjective::begin_iteration() {
   for (ContactTerm* term : terms_) changed = term->begin_iteration() || changed;
   if (changed) gradient_known_ = false;
   if (constraints_.any()) {
+    forces_before_ = forces();
     unconstrained_gradient(direction_);
     constraints_.register_active(point_, direction_);
     changed = true;
@@ -143,18 +154,24 @@ void IslandObjective::gradient_after(optimize::HessianKind kind, std::span<const
   clear_fixed(g);
 }
 
+// Friction takes the normal forces of a direction that is in balance: before, they may be any times too large.
 optimize::Revision IslandObjective::revise(optimize::HessianKind kind, std::span<double> d, std::span<double> g) {
+  using optimize::Revision;
   gradient_after(kind, d, g);
-  const bool others = constraints_.revise(point_, d, g);
-  const bool otherwise = revision_ && revision_();
-  if (others || otherwise) {
+  Revision found = constraints_.revise(point_, d, g) ? Revision::Changed : Revision::None;
+  const auto left_free = [&] {
     gradient_known_ = false;
     constraints_.lead(d);
     gradient_after(kind, d, g);
-  }
+  };
+  if (found == Revision::Changed) left_free();
   constraints_.project_to_tangents(g);
-  if (others || otherwise) return optimize::Revision::Changed;
-  return is_small_beside_forces(g, model_imbalance) ? optimize::Revision::None : optimize::Revision::Inexact;
+  if (found == Revision::Changed) return found;
+  if (!is_small_beside(forces(), g, model_imbalance)) return Revision::Inexact;
+  if (!revision_ || !revision_()) return Revision::None;
+  left_free();
+  constraints_.project_to_tangents(g);
+  return Revision::Changed;
 }
 
 void IslandObjective::forget() {

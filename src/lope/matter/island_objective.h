@@ -55,6 +55,10 @@ class IslandObjective final : public optimize::Objective {
   bool has_kinks() const override { return !terms_.empty() || constraints_.any(); }
   // Body by body, against the normal forces of obstacles that are constraints.
   bool is_balanced() override;
+  bool has_constraints() const override { return constraints_.any(); }
+  bool frees_more_than(std::span<const double> choices) const override {
+    return constraints_.frees_more_than(choices);
+  }
   bool keeps_its_hessian() const override;
   std::vector<double> choices() const override { return constraints_.choices(); }
   void choose(std::span<const double> choices) override { constraints_.choose(choices); }
@@ -105,8 +109,11 @@ class IslandObjective final : public optimize::Objective {
     return whole.subspan(first_node_[body] * block(), (first_node_[body + 1] - first_node_[body]) * block());
   }
   void clear_fixed(std::span<double> g) const;
-  // Whether what is left of a gradient is small beside the forces of the constraints, body by body.
-  bool is_small_beside_forces(std::span<const double> left, double part_of_forces) const;
+  // What the active constraints exert on every body, newtons.
+  std::vector<double> forces() const;
+  // Whether what is left of a gradient is small beside forces, body by body.
+  bool is_small_beside(const std::vector<double>& forces, std::span<const double> left,
+                       double part_of_forces) const;
   // g ← ∇E′ + H′d.
   void gradient_after(optimize::HessianKind kind, std::span<const double> d, std::span<double> g);
   void finish_hessian(optimize::HessianKind kind, linalg::BlockMatrix& hessian);
@@ -126,6 +133,7 @@ class IslandObjective final : public optimize::Objective {
   std::vector<double> point_, direction_;
   std::vector<double> gradient_;  // ∇E′ at the current point, if known
   bool gradient_known_ = false;
+  std::vector<double> forces_before_;  // of the constraints that were active until the last begin_iteration()
   bool settled_ = false;
   std::optional<linalg::BlockMatrix> scalar_;
   std::vector<std::uint64_t> scalar_versions_;  // of the bodies' models that scalar_ is made of

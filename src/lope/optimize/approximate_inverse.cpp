@@ -2,6 +2,7 @@
 #include <lope/linalg/coupled_cholesky.h>
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
+#include <lope/linalg/rounded_matrix.h>
 #include <lope/optimize/approximate_inverse.h>
 
 #include <algorithm>
@@ -115,7 +116,9 @@ bool ApproximateInverse::update(Objective& objective, const linalg::BlockMatrix&
   failure_ = "no approximate inverse of the Hessian: it is not positive definite, or there is no memory for its factor";
   in_use_ = preconditioner_.get();
   if (multigrid_ != nullptr) return update_levels(objective, matrix);
-  if (preconditioner_->update(matrix)) return true;
+  const bool rounds_too_much =
+      options_.single_precision && objective.has_constraints() && !linalg::survives_rounding(matrix);
+  if (!rounds_too_much && preconditioner_->update(matrix)) return true;
   if (!options_.single_precision || doubtful) return false;
   if (!in_double_) {
     InverseOptions options = options_;

@@ -5,6 +5,7 @@
 // one minimisation; what should outlast it (factors, work vectors) belongs to its Minimizer.
 #pragma once
 
+#include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/preconditioner.h>
 #include <lope/optimize/line_search.h>
 #include <lope/optimize/minimizer.h>
@@ -19,6 +20,7 @@ namespace lope::optimize {
 struct DescentWork {
   std::vector<double> gradient, direction, trial;
   LineSearch line_search;
+  linalg::ConjugateGradient close_look;
 };
 
 class DescentRun {
@@ -39,6 +41,8 @@ class DescentRun {
   virtual LineSearchResult search(const LineSearchStart& from) = 0;
   // D ≈ H⁻¹ as the method has it, after find_direction(): for a cheap look at what is left after the last step.
   virtual linalg::Preconditioner& inverse_at_hand() = 0;
+  // Whether D knows all that may move where the objective is now.
+  virtual bool inverse_suits() const { return true; }
 
   // The value and the gradient, where the objective is.
   void evaluate();
@@ -76,6 +80,7 @@ class DescentRun {
   bool promises_rounding_only();
   bool take_last_step();
   bool last_step_is_confirmed();
+  bool solve_for_what_is_left();
   double preconditioned_norm();
   bool settle();
   void record() { recorder_.record(value_, gradient_norm_, measure_, tolerance_, x_); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lope::optimize {
 namespace {
@@ -103,7 +104,9 @@ class ProjectedNewton::Run final : public DescentRun {
       }
       corrected_ = true;
       if (!correct()) return Verdict::Failed;
-      verdict = tests_displacement() && direction_is_small() && kind_ == HessianKind::Raw ? Verdict::Converged : Verdict::Search;
+      verdict = tests_displacement() && direction_is_small() && kind_ == HessianKind::Raw && inverse_suits()
+                    ? Verdict::Converged
+                    : Verdict::Search;
     }
     return Verdict::Search;
   }
@@ -185,6 +188,9 @@ class ProjectedNewton::Run final : public DescentRun {
 
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
   linalg::Preconditioner& inverse_at_hand() override { return inverse(); }
+  bool inverse_suits() const override {
+    return !my_.inverse_ready_ || !objective_.frees_more_than(my_.held_);
+  }
   linalg::Preconditioner& inverse() {
     if (my_.newton_.matrix_free) return my_.diagonal_;
     return my_.inverse_.preconditioner();
@@ -201,7 +207,14 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   enum class Estimate { Doubtful, Saddle, Large, Small };
+  // An inverse in which more was held takes what moves easily since, a body that is let go, for as stiff as what it was held with: that little is
+  // left is believed only from one that knows better.
   Estimate estimate() {
+    const Estimate found = estimate_with_inverse();
+    if (found != Estimate::Small || inverse_suits()) return found;
+    return renew(assemble(HessianKind::Projected)) ? estimate_with_inverse() : Estimate::Doubtful;
+  }
+  Estimate estimate_with_inverse() {
     if (my_.newton_.matrix_free) {
       return estimate(HessianOperator(objective_, HessianKind::Raw), options_.max_linear_iterations);
     }
@@ -245,6 +258,7 @@ class ProjectedNewton::Run final : public DescentRun {
   bool renew(const linalg::BlockMatrix& hessian) {
     const ScopedTimer timer(recorder_.timings().factorize);
     my_.inverse_ready_ = my_.inverse_.renew(objective_, hessian, fresh_ && projection_ < 1);
+    my_.held_ = objective_.choices();
     recorder_.count_model();
     suits_constraints_ = true;
     my_.kept_.reset();
@@ -314,8 +328,15 @@ class ProjectedNewton::Run final : public DescentRun {
     return true;
   }
 
+  bool rounds(const linalg::BlockMatrix& hessian) {
+    if (!rounds_)
+      rounds_ = my_.newton_.rounded_products &&
+                (!objective_.has_constraints() || linalg::survives_rounding(hessian));
+    return *rounds_;
+  }
+
   linalg::CgSummary conjugate_gradients(const linalg::BlockMatrix& hessian, double tolerance, int limit) {
-    const bool rounded = my_.newton_.rounded_products;
+    const bool rounded = rounds(hessian);
     if (rounded) {
       const ScopedTimer timer(recorder_.timings().solve);
       my_.rounded_.update(hessian);
@@ -342,6 +363,7 @@ class ProjectedNewton::Run final : public DescentRun {
   bool corrected_ = false;          // the direction
   bool started_again_ = false;
   bool suits_constraints_ = false;  // the inverse at hand: it is of a Hessian with those that are active
+  std::optional<bool> rounds_;  // products of CG where it only looks for a direction; empty: not asked yet
   bool raw_ = false;           // the direction is a step with the raw Hessian, of no known size
   bool went_too_far_ = false;  // the last one was, and only a short part of it could be taken
 };
@@ -358,7 +380,9 @@ void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
   if (newton_.matrix_free) return;
   if (!kept || kept->point.empty() || !newton_.keep_between || !objective.keeps_its_hessian()) return;
   inverse_ready_ = at_kept_point(objective, *kept, [&] { return inverse_.renew(objective); });
-  if (inverse_ready_) kept_ = kept;
+  if (!inverse_ready_) return;
+  kept_ = kept;
+  held_ = kept->choices;
 }
 
 MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x,

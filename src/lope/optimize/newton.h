@@ -66,6 +66,7 @@ class ProjectedNewton final : public Minimizer {
   KeptModelPtr kept_;  // what inverse_ is made of, if that may outlast the minimisation
   ApproximateInverse inverse_;
   bool inverse_ready_ = false;
+  std::vector<double> held_;      // Objective::choices() of the Hessian that inverse_ is made of
   linalg::BlockJacobi diagonal_;  // without a matrix
   linalg::RoundedMatrix rounded_;
   linalg::ConjugateGradient cg_;

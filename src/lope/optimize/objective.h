@@ -62,6 +62,8 @@ class Objective {
   virtual bool revises() const { return false; }
   // What was foreseen is forgotten, as at the beginning of a minimisation: it starts again.
   virtual void forget() {}
+  // Whether there are constraints: of stiff matter their forces are small differences of large products.
+  virtual bool has_constraints() const { return false; }
   // d ← the part of it that active constraints leave free.
   virtual void project_to_tangents(std::span<double> /*d*/) const {}
   // Called when the minimisation gets stuck: from now on, until the next minimisation, the function keeps the choices it
@@ -120,6 +122,8 @@ class Objective {
   // Brings back what choices() said, as far as the Hessian is concerned, until the next begin_iteration().
   // Empty: nothing is frozen.
   virtual void choose(std::span<const double> /*choices*/) {}
+  // Whether what is frozen now leaves something free that these choices held: of what moves easily since, an inverse with them knows nothing.
+  virtual bool frees_more_than(std::span<const double> /*choices*/) const { return false; }
 
   // What approximate inverses of the Hessian may use (approximate_inverse.h): its structure. They may be called at any point.
   // What is made from it is kept for as long as the Hessian has the same pattern (BlockPattern::id), and for no longer: where

@@ -53,6 +53,11 @@ class Recorder {
     summary_.value = value;
     summary_.gradient_norm = gradient_norm;
   }
+  // Of the iterate that was recorded last, where more was found out since.
+  void add_to_measure(double more) {
+    summary_.measure += more;
+    summary_.history.back().measure = summary_.measure;
+  }
   // Why the minimisation must end here although its test does not hold; empty: it may go on.
   struct End {
     Outcome outcome;

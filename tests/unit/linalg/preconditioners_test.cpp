@@ -345,6 +345,29 @@ TEST(RoundedMatrix, MultipliesToSinglePrecision) {
   }
 }
 
+// Springs on a lattice, whose rows add up to nothing, and what holds every node: 1e-3 of a spring single precision sees, 1e-8 it does not.
+TEST(RoundedMatrix, SaysWhetherTranslationsSurvive) {
+  for (const int b : {2, 3}) {
+    BlockMatrix a = random_matrix(n, b, 0);
+    const BlockPattern& pattern = a.pattern();
+    const auto hold = [&](double held) {
+      for (int row = 0; row < pattern.rows(); ++row) {
+        double* diagonal = a.block(pattern.diagonal(row));
+        for (int i = 0; i < b * b; ++i) diagonal[i] = i % (b + 1) == 0 ? held : 0;
+        for (auto slot = pattern.row_start()[static_cast<std::size_t>(row)];
+             slot < pattern.row_start()[static_cast<std::size_t>(row) + 1]; ++slot) {
+          if (slot == pattern.diagonal(row)) continue;
+          for (int i = 0; i < b * b; ++i) diagonal[i] -= a.block(slot)[i];
+        }
+      }
+    };
+    hold(1e-3);
+    EXPECT_TRUE(survives_rounding(a));
+    hold(1e-8);
+    EXPECT_FALSE(survives_rounding(a));
+  }
+}
+
 TEST(Preconditioners, InexactInverseReachesItsTolerance) {
   const BlockMatrix a = elastic_like(3, 1e-2);
   InexactInverse m({.relative_tolerance = 1e-6, .max_iterations = 1000, .monitor = {}});

@@ -21,6 +21,9 @@ constexpr double independent = 1e-6;
 // What a direction was to lead onto a surface touches it within this many times the distance at which others do then: the surface is curved.
 constexpr double arrival = 1e5;
 
+// Sine of the angle by which what is held may turn and be the same.
+constexpr double another_direction = 0.5;
+
 // Of one active node among the choices: its number, Q and Σ(g′·n)∇²φ.
 constexpr std::size_t numbers_per_choice = 1 + 9 + 9;
 
@@ -92,6 +95,16 @@ void ObstacleConstraints::choose(std::span<const double> choices) {
     active.curvature = Eigen::Map<const Mat3>(choices.data() + k + 10);
     active_of_node_[static_cast<std::size_t>(active.node)] = static_cast<int>(active_.size()) - 1;
   }
+}
+
+bool ObstacleConstraints::frees_more_than(std::span<const double> choices) const {
+  for (std::size_t k = 0; k < choices.size(); k += numbers_per_choice) {
+    const Mat3 held = Mat3::Identity() - Eigen::Map<const Mat3>(choices.data() + k + 1);
+    const int active = active_of_node_[static_cast<std::size_t>(choices[k])];
+    const Mat3 freed = active < 0 ? held : Mat3(active_[static_cast<std::size_t>(active)].tangent * held);
+    if (freed.norm() > another_direction) return true;
+  }
+  return false;
 }
 
 Vec3 ObstacleConstraints::point(std::span<const double> x, std::size_t node) const {

@@ -79,6 +79,8 @@ class ObstacleConstraints {
   // forgotten.
   std::vector<double> choices() const;
   void choose(std::span<const double> choices);
+  // Whether a node may move now where these choices held it.
+  bool frees_more_than(std::span<const double> choices) const;
   // Whether numbers from elsewhere can be choices.
   bool fits(std::span<const double> choices) const;
 

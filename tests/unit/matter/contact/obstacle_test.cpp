@@ -291,6 +291,50 @@ TEST(ConstraintSet, CatchesNodesOnTheirWay) {
   EXPECT_TRUE(island.constraints().active().empty());
 }
 
+// An inverse that knew the ground under a block knows nothing of how it moves in the air.
+TEST(ConstraintSet, SaysWhetherMoreIsFreeThanBefore) {
+  Block block(Vec3(0, -0.2, 0));
+  IslandObjective island({block.objective.get()});
+  const std::vector<PlacedObstacle> obstacles{
+      at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, -0.5, 0), Vec3::UnitY()}))};
+  std::vector<double> above = block.start;
+  for (std::size_t k = 0; k < above.size(); k += 3) above[k + 1] += 0.1;
+  island.begin_step(obstacles);
+  island.move_to(above);
+  island.begin_iteration();
+  const std::vector<double> in_the_air = island.choices();
+  EXPECT_FALSE(island.frees_more_than(in_the_air));
+  island.move_to(block.start);
+  island.begin_iteration();
+  const std::vector<double> on_the_ground = island.choices();
+  EXPECT_FALSE(island.frees_more_than(in_the_air));
+  EXPECT_FALSE(island.frees_more_than(on_the_ground));
+  island.move_to(above);
+  island.begin_iteration();
+  EXPECT_TRUE(island.frees_more_than(on_the_ground));
+}
+
+// A micrometre above the ground that pressed it, a block has lost what carried it, though nothing presses it now. One that was in the air has not.
+TEST(ConstraintSet, ABlockThatHoversIsNotInBalance) {
+  Block block(Vec3(0, -0.2, 0));
+  IslandObjective island({block.objective.get()});
+  const std::vector<PlacedObstacle> obstacles{
+      at_rest(geometry::level_set(geometry::HalfSpace{Vec3(0, -0.5, 0), Vec3::UnitY()}))};
+  std::vector<double> above = block.start;
+  for (std::size_t k = 0; k < above.size(); k += 3) above[k + 1] += 1e-6;
+  island.begin_step(obstacles);
+  island.move_to(above);
+  island.begin_iteration();
+  EXPECT_TRUE(island.is_balanced());
+  island.move_to(block.start);
+  island.begin_iteration();
+  ASSERT_EQ(island.constraints().active().size(), 16u);
+  island.move_to(above);
+  island.begin_iteration();
+  ASSERT_TRUE(island.constraints().active().empty());
+  EXPECT_FALSE(island.is_balanced());
+}
+
 // In the corner of a container a node is held by three faces and cannot move.
 TEST(ConstraintSet, HoldsANodeInACorner) {
   Block block(Vec3(-0.3, -0.3, -0.3));

@@ -10,7 +10,7 @@ namespace lope::bench {
 // A cotton tablecloth of 2 m × 2 m above a sphere of 0.5 m.
 step::Model sphere_model(int vertices);
 
-void cloth_drop(const BenchOptions& options);       // cloth_drop.cpp
+void cloth_drop(const BenchOptions& options, bool to_rms_step);  // cloth_drop.cpp
 void cloth_cycle(const BenchOptions& options);      // cloth_hierarchy.cpp
 void cloth_criterion(const BenchOptions& options);  // cloth_hierarchy.cpp
 

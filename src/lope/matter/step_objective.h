@@ -51,6 +51,8 @@ class StepObjective : public optimize::Objective {
   // g += w (k_M M + k_D D)(x − y), of the step that was set up last (fixed nodes included).
   virtual void add_damping_gradient(std::span<double> g) const = 0;
   virtual int inverted_elements() const = 0;
+  // N/m²: what barriers push with at half their reach. 0: what suits a body that resists by its bulk (matter/contact/barrier.h).
+  virtual double bearing_pressure() const { return 0; }
   virtual std::vector<Field> fields(const FieldFilter& wanted) const = 0;
 };
 

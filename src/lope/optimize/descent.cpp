@@ -57,6 +57,11 @@ MinimizerSummary DescentRun::minimize() {
       return recorder_.finish(Outcome::Converged, "");
     }
     const Verdict verdict = find_direction();
+    if (verdict == Verdict::Search && step_test_holds()) {
+      record();
+      move();
+      return recorder_.finish(Outcome::Converged, "");
+    }
     record();
     if (verdict == Verdict::Converged) {
       confirms = take_last_step() && objective_.has_kinks();
@@ -106,12 +111,18 @@ void DescentRun::evaluate_gradient() {
   gradient_norm_ = space().norm(work_.gradient);
 }
 
+bool DescentRun::step_test_holds() {
+  if (options_.stopping.test != StoppingTest::RmsStep) return false;
+  measure_ = space().norm(work_.direction) / std::sqrt(static_cast<double>(objective_.fixed_blocks().size()));
+  return measure_ <= tolerance_;
+}
+
 bool DescentRun::gradient_test_holds() {
   if (gradient_norm_ == 0) {
     measure_ = 0;
     return true;
   }
-  if (tests_displacement()) return false;
+  if (!tests_gradient(options_.stopping.test)) return false;
   measure_ = gradient_measure(options_.stopping.test, objective_, work_.gradient);
   return measure_ <= tolerance_;
 }

@@ -75,6 +75,7 @@ class DescentRun {
  private:
   void evaluate_gradient();
   bool gradient_test_holds();
+  bool step_test_holds();
   bool move();
   bool move_by_gradient(int evaluations);
   bool promises_rounding_only();

@@ -19,11 +19,14 @@ enum class StoppingTest {
   CharacteristicGlobal,    // ‖∇E‖₂ ≤ ε⟨ξ⟩‖ℓ‖₂ (DOT eq. 15)
   CharacteristicNodewise,  // ‖(g_i/(ξ_i ℓ_i))_i‖₂ ≤ ε√n (HOT appendix)
   GradientNorm,            // ‖∇E‖₂ ≤ ε newtons (OPT)
+  // Root mean square over the nodes of the direction that a method finds ≤ ε metres; that step is taken and is the last one. For
+  // comparisons with programs that stop so (Codim-IPC): it says nothing of the error unless the direction is Newton's.
+  RmsStep,
 };
 
 struct StoppingOptions {
   StoppingTest test = StoppingTest::Displacement;
-  // Metres for Displacement (0: 10⁻⁴ of the body's size), ε for the characteristic norms, newtons for
+  // Metres for Displacement (0: 10⁻⁴ of the body's size) and RmsStep, ε for the characteristic norms, newtons for
   // GradientNorm.
   double tolerance = 0;
 };

@@ -74,18 +74,20 @@ double default_epsilon(StoppingTest test) {
       return 1e-7;
     case StoppingTest::GradientNorm:
       return 1e-3;
+    case StoppingTest::RmsStep:
+      return 1e-5;
   }
   return 0;
 }
 
 double resolved_tolerance(const StoppingOptions& options, const Objective& objective) {
   if (options.tolerance > 0) return options.tolerance;
-  const double unit = options.test == StoppingTest::Displacement ? objective.scales().length : 1;
+  const double unit = tests_gradient(options.test) ? 1 : objective.scales().length;
   return unit * default_epsilon(options.test);
 }
 
 double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient) {
-  assert(test != StoppingTest::Displacement);
+  assert(tests_gradient(test));
   if (test == StoppingTest::CharacteristicNodewise) return nodewise_norm(objective, gradient);
   const double scale = test == StoppingTest::CharacteristicGlobal ? objective.scales().global : 1.0;
   return objective.space().norm(gradient) / scale;

@@ -15,14 +15,17 @@
 namespace lope::optimize {
 
 // 10⁻⁴ of the body's size (Displacement), 10⁻⁵ (CharacteristicGlobal), 10⁻⁷ (CharacteristicNodewise), 10⁻³ newtons
-// (GradientNorm).
+// (GradientNorm), 10⁻⁵ of the body's size (RmsStep).
 double default_epsilon(StoppingTest test);
 
-// The right-hand side of a test that needs the gradient only; for Displacement the accuracy, of which the
-// objective may allow only a part.
+// The right-hand side of a test; for Displacement the accuracy, of which the objective may allow only a part.
 double resolved_tolerance(const StoppingOptions& options, const Objective& objective);
 
-// Left-hand side of a test that needs the gradient only. Not for Displacement.
+inline bool tests_gradient(StoppingTest test) {
+  return test != StoppingTest::Displacement && test != StoppingTest::RmsStep;
+}
+
+// Left-hand side of a test that needs the gradient only.
 double gradient_measure(StoppingTest test, const Objective& objective, linalg::ConstVector gradient);
 
 struct DisplacementEstimate {

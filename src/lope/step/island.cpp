@@ -120,13 +120,14 @@ void Island::add_energies() {
 void Island::add_barrier() {
   const bool with_bodies = model_.body_contact.model == BodyContactModel::Barrier;
   std::vector<matter::SelfContactBody> shapes;
-  std::vector<double> scale;
+  std::vector<double> scale, bearing;
   for (const matter::NodalMatter* part : parts_) {
     matter::SelfContactBody& shape = shapes.emplace_back(part->body().contact_body());
     shape.with_itself = shape.with_itself && with_bodies;
     if (shape.thickness == 0) shape.thickness = model_.body_contact.thickness;
     const std::vector<double>& scales = part->objective().scales().per_block;
     scale.insert(scale.end(), scales.begin(), scales.end());
+    bearing.push_back(part->objective().bearing_pressure());
   }
   std::vector<const geometry::Mesh*> obstacles;
   for (std::size_t k = 0; k < model_.obstacles.size(); ++k) {
@@ -136,7 +137,7 @@ void Island::add_barrier() {
   }
   matter::ContactSurface surface = matter::make_contact_surface(dimension(), shapes, obstacles, model_.body_contact.reach);
   surface.apart = !with_bodies;
-  matter::balance_pressures(surface, scale);
+  matter::balance_pressures(surface, scale, bearing);
   if (model_.body_contact.stiffness > 0 && with_bodies) {
     for (matter::SurfaceOwner& owner : surface.owners) owner.pressure = model_.body_contact.stiffness;
   }

@@ -144,6 +144,31 @@ TEST_P(StableMethod, FindsAMinimumFromAWildStartByEveryStoppingTest) {
   }
 }
 
+// The last step is the first one that is short enough, and it is taken.
+class NewtonsMethod : public testing::TestWithParam<Method> {};
+INSTANTIATE_TEST_SUITE_P(Methods, NewtonsMethod,
+                         testing::Values(Method::Newton, Method::NewtonPcg, Method::Gast15, Method::Dot,
+                                         Method::NewtonMgpcg),
+                         method_name);
+TEST_P(NewtonsMethod, EndsWithAShortStepWhereThatIsAskedFor) {
+  SpringChain chain(nodes, 100, 1);
+  auto x = near_minimum(0.5);
+  MinimizerOptions options;
+  options.stopping = {StoppingTest::RmsStep, 1e-4};
+  std::vector<double> before;
+  options.observer = [&](const Iteration&, std::span<const double> at) {
+    before.assign(at.begin(), at.end());
+  };
+  const auto summary = make_minimizer(GetParam(), chain.size())->minimize(chain, x, options);
+  ASSERT_TRUE(summary.converged()) << summary.reason;
+  ASSERT_GT(summary.history.size(), 2u);
+  for (std::size_t i = 0; i + 1 < summary.history.size(); ++i) EXPECT_GT(summary.history[i].measure, 1e-4);
+  EXPECT_LE(summary.measure, 1e-4);
+  linalg::combine(1, x, -1, before);
+  EXPECT_NEAR(linalg::norm(before) / std::sqrt(nodes), summary.measure, 1e-6 * summary.measure);
+  EXPECT_LE(distance_to_minimum(x), 1e-4);
+}
+
 TEST_P(StableMethod, EnergyNeverIncreasesBetweenIterations) {
   SpringChain chain(nodes, 1000, 1);
   auto x = near_minimum(5);

@@ -47,6 +47,8 @@ class ClothObjective final : public NodalObjective<3> {
 
   double potential() const override { return membrane_.value() + bending_.value(); }
   int inverted_elements() const override { return 0; }  // there is no inside
+  // About what it bears, across its plane, stretched a lot and curved like a ball of its own size.
+  double bearing_pressure() const override { return 0.5 * membrane_.rest_stiffness() / scales().length; }
   std::vector<Field> fields(const FieldFilter& wanted) const override;
 
  private:

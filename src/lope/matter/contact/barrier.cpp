@@ -39,7 +39,8 @@ double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
 
 }  // namespace
 
-void balance_pressures(ContactSurface& surface, std::span<const double> scale, double part) {
+void balance_pressures(ContactSurface& surface, std::span<const double> scale,
+                       std::span<const double> bearing, double part) {
   const double half = std::abs(barrier(0.5, 1).first);
   std::vector<double> forces(surface.owners.size(), 0.0), areas(surface.owners.size(), 0.0);
   for (std::size_t k = 0; k < surface.points.size(); ++k) {
@@ -49,7 +50,8 @@ void balance_pressures(ContactSurface& surface, std::span<const double> scale, d
     areas[owner] += surface.point_area[k];
   }
   for (std::size_t b = 0; b < surface.owners.size(); ++b) {
-    if (areas[b] > 0) surface.owners[b].pressure = part * forces[b] / (half * areas[b]);
+    if (!(areas[b] > 0)) continue;
+    surface.owners[b].pressure = (bearing[b] > 0 ? bearing[b] : part * forces[b] / areas[b]) / half;
   }
 }
 
@@ -160,22 +162,32 @@ bool BarrierContact::certified() {
   return reachable_ = bound(anchor_, way, kept_by_points, 1, 256) >= 1;
 }
 
-// Whether the candidates are all that may come near on x + [0, part] d.
-bool BarrierContact::covers(std::span<const Vec3> x, std::span<const Vec3> d, double part) const {
+// Whether the candidates are all that may come near on x + [0, part] d (d may be empty). Leaves in radius_ how far every node is there, at most,
+// from where they were found.
+bool BarrierContact::covers(std::span<const Vec3> x, std::span<const Vec3> d, double part) {
   if (center_.empty()) return false;
-  const double squared = parallel_max(x.size(), 4096, [&](std::size_t begin, std::size_t end) {
+  radius_.resize(x.size());
+  const double largest = parallel_max(x.size(), 4096, [&](std::size_t begin, std::size_t end) {
     double most = 0;
     for (std::size_t v = begin; v < end; ++v) {
       const Vec3 from = x[v] - center_[v];
-      most = std::max({most, from.squaredNorm(), (from + part * d[v]).squaredNorm()});
+      double squared = from.squaredNorm();
+      if (!d.empty()) squared = std::max(squared, (from + part * d[v]).squaredNorm());
+      most = std::max(most, radius_[v] = std::sqrt(squared));
     }
     return most;
   });
-  return squared <= 0.25 * margin_ * margin_;
+  return largest <= 0.5 * margin_;
+}
+
+void BarrierContact::find_candidates() {
+  candidates_ = finder_.near(point_, margin_);
+  center_ = point_;
+  detected_ = has_locals_ = false;
 }
 
 double BarrierContact::bound(std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest, int pieces) {
-  if (covers(x, d, longest)) return path_bound(candidates_, x, d, keep, longest);
+  if (covers(x, d, longest)) return path_bound(candidates_, radius_, x, d, keep, longest);
   return path_bound(finder_, surface_, x, d, {keep, longest, pieces});
 }
 
@@ -184,8 +196,16 @@ double BarrierContact::largest_step(std::span<const double> d) {
   std::vector<Vec3> way(surface_.nodes(), Vec3::Zero());
   geometry::Bounds range;
   for (std::size_t k = 0; k < d.size(); ++k) way[k / dimension][static_cast<Eigen::Index>(k % dimension)] = d[k];
-  for (const Vec3& v : way) range.add(v);
-  const double longest = short_of_two * range.extent().norm() <= surface_.mean_edge ? short_of_two : just_above_one;
+  double squared = 0;
+  for (const Vec3& v : way) {
+    range.add(v);
+    squared = std::max(squared, v.squaredNorm());
+  }
+  // Candidates that are found here may do, and then serve what comes next.
+  const auto is_within_margin = [&](double part) { return 4 * part * part * squared <= margin_ * margin_; };
+  double longest = short_of_two * range.extent().norm() <= surface_.mean_edge ? short_of_two : just_above_one;
+  if (!is_within_margin(longest) && is_within_margin(just_above_one)) longest = just_above_one;
+  if (is_within_margin(longest) && !covers(point_, way, longest)) find_candidates();
   path_bound_ = bound(point_, way, kept_by_steps, longest, 64);
   path_start_ = point_;
   path_direction_ = std::move(way);
@@ -198,9 +218,9 @@ void BarrierContact::look() {
 }
 
 void BarrierContact::detect() {
-  if (center_.empty() || largest_distance(point_, center_) > 0.5 * margin_) {
-    candidates_ = finder_.near(point_, margin_);
-    center_ = point_;
+  if (!covers(point_, {}, 0)) {
+    find_candidates();
+    radius_.assign(point_.size(), 0);
   }
   struct Part {
     std::vector<BarrierPair> pairs;
@@ -213,6 +233,9 @@ void BarrierContact::detect() {
     Part& part = parts[begin / grain];
     for (std::size_t k = begin; k < end; ++k) {
       const CandidatePair& candidate = candidates_[k];
+      if (least_distance(candidate, radius_) - candidate.barrier.offset >=
+          std::max(candidate.barrier.reach, least_reach_))
+        continue;
       const geometry::PairNodes x = nodes_of(candidate, point_);
       const geometry::ClosestPair at = geometry::closest_pair(candidate.kind, x);
       const double distance = std::sqrt(at.squared_distance), gap = distance - candidate.barrier.offset;

@@ -7,11 +7,13 @@
 // that are constraints) and by methods that do not ask for largest_step() as well, and becomes the next anchor in
 // begin_iteration(). largest_step() saves line searches from finding that out by trial.
 //
-// Pairs are found in a list of candidates that is kept while no node has moved more than a margin from where it was made.
+// Pairs are found in a list of candidates that is kept while no node has moved more than a margin from where it was made. Of how far their
+// nodes have moved follows that most of them still stay away; only the others are looked at.
 //
 // κ: every body has a pressure scale (SurfaceOwner::pressure), chosen so that at half its reach the barrier pushes a surface node with a
 // tenth of the force that the body's own scale ξℓ stands for (NUMERICS §6): barrier and elastic gradients are then
-// of one size. Of two bodies the smaller one counts: the softer one decides the pressure. Where gaps keep shrinking below a
+// of one size. A sheet, which yields across its plane to far less than ξℓ, has a pressure of its own
+// (StepObjective::bearing_pressure): with ξℓ its barriers would be walls, which Newton steps overshoot. Of two bodies the smaller one counts: the softer one decides the pressure. Where gaps keep shrinking below a
 // thousandth of the reach from step to step, all are doubled (`stiffening`, a part of the state).
 //
 // Deviations from Li et al.: distances and not their squares; energies per area; pairs of one body never ask for more than nine
@@ -82,7 +84,8 @@ class BarrierContact final : public ContactTerm {
 
  private:
   bool certified();
-  bool covers(std::span<const Vec3> x, std::span<const Vec3> d, double part) const;
+  bool covers(std::span<const Vec3> x, std::span<const Vec3> d, double part);
+  void find_candidates();
   double bound(std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest, int pieces);
   bool on_known_path() const;
   void look();
@@ -103,6 +106,7 @@ class BarrierContact final : public ContactTerm {
   bool detected_ = false;
   std::vector<Vec3> center_;  // where candidates_ were found
   std::vector<CandidatePair> candidates_;
+  std::vector<double> radius_;  // of every node, around center_: covers()
   std::vector<BarrierPair> pairs_;
   std::vector<int> pair_candidate_;  // of every pair
   std::vector<double> values_;       // their energies
@@ -116,8 +120,9 @@ class BarrierContact final : public ContactTerm {
   PairBlocks blocks_;
 };
 
-// κ per body so that at half of its reach the barrier pushes each surface node with `part` of its scale ξℓ (newtons, one per node of the
-// bodies).
-void balance_pressures(ContactSurface& surface, std::span<const double> scale, double part = 0.1);
+// κ per body so that at half of its reach the barrier pushes with its bearing pressure (N/m², one per body) or, where that is 0, each surface node
+// with `part` of its scale ξℓ (newtons, one per node of the bodies).
+void balance_pressures(ContactSurface& surface, std::span<const double> scale,
+                       std::span<const double> bearing, double part = 0.1);
 
 }  // namespace lope::matter

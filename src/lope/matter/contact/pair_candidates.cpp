@@ -128,7 +128,11 @@ std::vector<CandidatePair> PairFinder::search(std::span<const Vec3> x, std::span
   // Far pairs are dropped as soon as their distance is known.
   const auto keeps = [&](CandidatePair& pair) {
     const double limit = pair.reach_and_offset() + margin;
-    if (with_reach && !(geometry::squared_distance(pair.kind, nodes_of(pair, x)) <= limit * limit)) return false;
+    if (with_reach) {
+      const double squared = geometry::squared_distance(pair.kind, nodes_of(pair, x));
+      if (!(squared <= limit * limit)) return false;
+      pair.distance = std::sqrt(squared);
+    }
     if (with_reach || pair.barrier.offset > 0) heed_rest(pair);
     return true;
   };

@@ -10,6 +10,7 @@
 #include <lope/matter/contact/barrier_energy.h>
 #include <lope/matter/contact/contact_surface.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,7 @@ namespace lope::matter {
 struct CandidatePair {
   std::array<int, 4> node = {0, 0, 0, 0};  // as in geometry/pair_distance.h
   geometry::PairKind kind = geometry::PairKind::PointTriangle;
+  double distance = 0;  // where near() found it
   // Of the barrier. Pairs of one body are nearer than they would like at rest, where its triangles are small: what reach and thickness
   // ask for never exceeds nine tenths of the distance at rest.
   BarrierPairParameters barrier;
@@ -52,6 +54,14 @@ class PairFinder {
   geometry::Bvh points_, edges_, triangles_;
   std::vector<geometry::SmallBox> boxes_;  // of the nodes
 };
+
+// A lower bound of the distance of a pair that near() found, where its nodes are no farther from there than `radius` says (per node).
+inline double least_distance(const CandidatePair& pair, std::span<const double> radius) {
+  const auto at = [&](std::size_t k) { return radius[static_cast<std::size_t>(pair.node[k])]; };
+  if (pair.kind == geometry::PairKind::EdgeEdge)
+    return pair.distance - std::max(at(0), at(1)) - std::max(at(2), at(3));
+  return pair.distance - at(0) - std::max({at(1), at(2), at(3)});
+}
 
 // The nodes of a pair.
 inline geometry::PairNodes nodes_of(const CandidatePair& pair, std::span<const Vec3> x) {

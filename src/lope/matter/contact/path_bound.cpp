@@ -10,13 +10,16 @@ namespace {
 
 constexpr std::size_t grain = 256;
 
-// Of all pairs, on their way from `start`; each keeps a part of its gap at x.
-double smallest_free_path(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> start,
-                          std::span<const Vec3> way, double kept, double longest) {
+// Of all pairs but those that stay away, on their way from `start`; each keeps a part of its gap at x.
+template <class StaysAway>
+double smallest_free_path(std::span<const CandidatePair> pairs, std::span<const Vec3> x,
+                          std::span<const Vec3> start, std::span<const Vec3> way, double kept, double longest,
+                          const StaysAway& stays_away) {
   const double most = parallel_max(pairs.size(), grain, [&](std::size_t begin, std::size_t end) {
     double smallest = longest;
     for (std::size_t p = begin; p < end; ++p) {
       const CandidatePair& pair = pairs[p];
+      if (stays_away(pair)) continue;
       const geometry::PairNodes at = nodes_of(pair, start), to = nodes_of(pair, way);
       const double distance = std::sqrt(geometry::squared_distance(pair.kind, at)), gap = distance - pair.barrier.offset;
       double first = gap;
@@ -54,16 +57,20 @@ double path_bound(PairFinder& finder, const ContactSurface& surface, std::span<c
       way[v] = part * (d[v] - shared);
     });
     const std::vector<CandidatePair> pairs = finder.swept(start, way, options.keep * largest_reach);
-    const double least = smallest_free_path(pairs, x, start, way, options.keep, 1);
+    const double least =
+        smallest_free_path(pairs, x, start, way, options.keep, 1, [](const CandidatePair&) { return false; });
     if (least < 1) return done + least * part;
     done += part;
   }
   return std::min(done, options.longest);
 }
 
-double path_bound(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> d, double keep,
-                  double longest) {
-  return smallest_free_path(pairs, x, x, d, keep, longest);
+double path_bound(std::span<const CandidatePair> pairs, std::span<const double> radius,
+                  std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest) {
+  const auto stays_away = [&](const CandidatePair& pair) {
+    return least_distance(pair, radius) - pair.barrier.offset >= keep * pair.barrier.reach;
+  };
+  return smallest_free_path(pairs, x, x, d, keep, longest, stays_away);
 }
 
 }  // namespace lope::matter

@@ -21,8 +21,9 @@ struct PathBoundOptions {
 double path_bound(PairFinder& finder, const ContactSurface& surface, std::span<const Vec3> x, std::span<const Vec3> d,
                   const PathBoundOptions& options);
 
-// The same for a list of pairs alone, with `longest` in one piece.
-double path_bound(std::span<const CandidatePair> pairs, std::span<const Vec3> x, std::span<const Vec3> d, double keep,
-                  double longest);
+// The same for a list of pairs of PairFinder::near() alone, with `longest` in one piece. `radius` per node: how far, at most, it is on the way from where
+// they were found; all nodes may have moved by the same vector beside.
+double path_bound(std::span<const CandidatePair> pairs, std::span<const double> radius,
+                  std::span<const Vec3> x, std::span<const Vec3> d, double keep, double longest);
 
 }  // namespace lope::matter

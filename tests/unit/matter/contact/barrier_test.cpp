@@ -306,6 +306,57 @@ TEST(Barrier, StepsAreBoundedAndNothingBehindACrossingIsFinite) {
   }
 }
 
+// What is passed over because it stays away would not have bounded anything, wherever the list was made.
+TEST(Barrier, PairsThatStayAwayDoNotBoundSteps) {
+  constexpr double margin = 0.1;
+  int bounded = 0, passed_over = 0;
+  for (const Scene& scene : scenes()) {
+    const auto contact = scene.contact(reach);
+    const ContactSurface& surface = contact->surface();
+    const auto d = static_cast<std::size_t>(scene.dimension);
+    PairFinder finder(surface);
+    std::vector<Vec3> center(surface.nodes(), Vec3::Zero()), x, way(surface.nodes(), Vec3::Zero());
+    for (std::size_t k = 0; k < scene.x.size(); ++k)
+      center[k / d][static_cast<Eigen::Index>(k % d)] = scene.x[k];
+    const std::vector<CandidatePair> pairs = finder.near(center, margin);
+    const std::vector<double> anywhere(surface.nodes(), 1e3);
+    for (std::uint64_t k = 0; k < 20; ++k) {
+      const double size = 0.002 * static_cast<double>(k + 1);
+      x = center;
+      std::vector<double> radius(surface.nodes());
+      for (std::size_t v = 0; v < x.size(); ++v) {
+        for (Eigen::Index axis = 0; axis < scene.dimension; ++axis) {
+          x[v][axis] += 0.001 * (2 * random_unit(91 + k, 3 * v + static_cast<std::size_t>(axis)) - 1);
+          way[v][axis] = size * (2 * random_unit(17 + k, 3 * v + static_cast<std::size_t>(axis)) - 1);
+        }
+        radius[v] = std::max((x[v] - center[v]).norm(), (x[v] + way[v] - center[v]).norm());
+      }
+      const double bound = path_bound(pairs, radius, x, way, 0.2, 1);
+      EXPECT_EQ(bound, path_bound(pairs, anywhere, x, way, 0.2, 1));
+      bounded += bound < 1;
+      for (const CandidatePair& pair : pairs)
+        passed_over += least_distance(pair, radius) >= pair.reach_and_offset();
+    }
+  }
+  EXPECT_GT(bounded, 5);
+  EXPECT_GT(passed_over, 100);
+}
+
+TEST(Barrier, PushesWithTheBearingPressureAtHalfItsReach) {
+  constexpr double bearing = 70, scale = 3;
+  const Scene scene = two_sheets(0.02);
+  ContactSurface surface = scene.contact(reach)->surface();
+  balance_pressures(surface, std::vector<double>(surface.nodes(), scale), std::vector<double>{bearing, 0},
+                    0.1);
+  const double half = -barrier(0.5 * reach, reach).first;
+  EXPECT_NEAR(surface.owners[0].pressure * half, bearing, 1e-9 * bearing);
+  double area = 0;
+  for (std::size_t k = 0; k < surface.points.size(); ++k)
+    area += surface.owner[surface.points[k]] == 1 ? surface.point_area[k] : 0;
+  const auto points = static_cast<double>(surface.points.size()) / 2;
+  EXPECT_NEAR(surface.owners[1].pressure * half * area, 0.1 * scale * points, 1e-9);
+}
+
 // Values do not depend on where the candidates were found.
 TEST(Barrier, IsOneFunctionOfThePoint) {
   for (const Scene& scene : scenes()) {

@@ -4,6 +4,7 @@
 #include <lope/linalg/coloured_rows.h>
 #include <lope/linalg/galerkin.h>
 #include <lope/linalg/multigrid_cycle.h>
+#include <lope/linalg/row_groups.h>
 #include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
@@ -72,6 +73,7 @@ class BlockMultigrid::LevelsOf final : public Levels {
       if (l + 1 == levels_.size()) break;
       definite = level.matrix.update(*at, l > 0) && definite;
       const bool finest = l == 0;
+      if (finest && options_.groups) groups_.update(matrix);
       at = &products_[l].compute(*at, finest ? std::span<const std::uint8_t>(active_) : std::span<const std::uint8_t>(),
                                  finest ? projectors : std::span<const RowProjector>(),
                                  GalerkinProduct::Couplings::Taken);
@@ -139,10 +141,15 @@ class BlockMultigrid::LevelsOf final : public Levels {
   }
 
   // As MultigridLevels.
-  void smooth_before(int l) { sweep(levels_[index(l)], options_.sweeps, true); }
+  void smooth_before(int l) {
+    sweep(levels_[index(l)], options_.sweeps, true);
+    if (l == 0) relax_groups(Groups::Order::Forward);
+  }
   void restrict_residual(int l) {
     Level& level = levels_[index(l)];
-    if (options_.sweeps > 0) {
+    if (l == 0 && !groups_.empty()) {
+      level.matrix.residual(level.f.data(), level.x.data(), level.r.data());
+    } else if (options_.sweeps > 0) {
       level.matrix.residual_after_sweep(level.f.data(), level.t.data(), level.x.data(), level.r.data());
     } else {
       level.r = level.f;
@@ -150,7 +157,10 @@ class BlockMultigrid::LevelsOf final : public Levels {
     restrict_packed(index(l));
   }
   void prolong_correction(int l) { add_prolonged(index(l)); }
-  void smooth_after(int l) { sweep(levels_[index(l)], options_.sweeps, false); }
+  void smooth_after(int l) {
+    if (l == 0) relax_groups(Groups::Order::Backward);
+    sweep(levels_[index(l)], options_.sweeps, false);
+  }
   void solve_coarsest() {
     Level& level = levels_.back();
     unpack(level.f, right_);
@@ -160,6 +170,7 @@ class BlockMultigrid::LevelsOf final : public Levels {
 
  private:
   using Packed = std::vector<T>;
+  using Groups = RowGroups<T, b>;
   struct Level {
     ColouredRows<T, b> matrix;  // empty on the coarsest
     std::size_t rows = 0;
@@ -188,6 +199,11 @@ class BlockMultigrid::LevelsOf final : public Levels {
     for (int s = 0; s < sweeps; ++s) {
       level.matrix.sweep(level.f.data(), level.t.data(), level.x.data(), from_zero && s == 0);
     }
+  }
+
+  void relax_groups(typename Groups::Order order) {
+    Level& finest = levels_.front();
+    if (!groups_.empty()) groups_.sweep(finest.matrix, finest.f.data(), finest.x.data(), order);
   }
 
   // The right-hand side of level l + 1 from the residual of level l, which is overwritten on the finest.
@@ -248,6 +264,7 @@ class BlockMultigrid::LevelsOf final : public Levels {
   BlockMultigridOptions options_;
   std::deque<GalerkinProduct> products_;  // from level l to l + 1
   std::deque<Level> levels_;
+  Groups groups_;                     // of the finest level
   std::vector<std::uint8_t> active_;  // rows of the finest level that have coarse ones
   std::vector<RowProjector> projectors_;
   CoarsestSolve coarsest_;

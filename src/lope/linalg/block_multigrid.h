@@ -9,7 +9,10 @@
 // the coarse matrices, as blocks or as couplings of these; rows with couplings are coloured anew in every update, and a
 // coarsest matrix that has any is ordered anew when they change place.
 //
-// Deviations from HOT: a small coarsest level is factorised, which makes the cycle linear; the matrix is not assumed to come from
+// In a cycle, rows of the finest level that are nearly the same, scaled by their diagonals, are also relaxed together (row_groups.h),
+// after the sweeps on the way down and before those on the way up.
+//
+// Deviations from HOT: these groups; a small coarsest level is factorised, which makes the cycle linear; the matrix is not assumed to come from
 // a grid.
 #pragma once
 
@@ -28,6 +31,7 @@ struct BlockMultigridOptions {
   int most_factored = 800;
   int sweeps = 1;                 // symmetric ones, before and after the coarse correction
   int most_levels = 0;            // if positive
+  bool groups = true;             // of rows that are nearly the same are relaxed together
   bool single_precision = false;  // of the matrices that are smoothed with, and of vectors; not of the coarsest solve
 };
 

@@ -68,6 +68,19 @@ inline void sum_of(const int* column, const T* values, std::int64_t begin, std::
   }
 }
 
+// f − A x of a row.
+template <class T, int b>
+inline Four<T> residual_of(std::ptrdiff_t row, const T* diagonal, const int* column, const T* values,
+                           std::int64_t begin, std::int64_t end, const T* f, const T* x) {
+  Sum<T, b> sum;
+  sum.add(diagonal + row * b * b, x + 4 * row);
+  sum_of<T, b>(column, values, begin, end, x, sum);
+  Four<T> rest;
+  load(f + 4 * row, rest);
+  sum.subtract_from(rest);
+  return rest;
+}
+
 template <int b>
 using Block = Eigen::Matrix<double, b, b, Eigen::RowMajor>;
 
@@ -145,6 +158,9 @@ void ColouredRows<T, b>::colour(const BlockMatrix& matrix) {
 template <class T, int b>
 void ColouredRows<T, b>::lay_out(const BlockMatrix& matrix) {
   const BlockPattern& pattern = matrix.pattern();
+  place_.resize(pattern_rows_);
+  for (std::size_t place = 0; place < pattern_rows_; ++place)
+    place_[index(order_.rows[place])] = static_cast<int>(place);
   start_.assign(pattern_rows_ + 1, 0);
   middle_.assign(pattern_rows_, 0);
   parallel_for(pattern_rows_, row_grain, [&](std::size_t place) {
@@ -274,14 +290,18 @@ template <class T, int b>
 void ColouredRows<T, b>::residual(const T* f, const T* x, T* r) const {
   for_all_rows([&](std::size_t place) {
     const auto row = static_cast<std::ptrdiff_t>(order_.rows[place]);
-    Sum<T, b> sum;
-    sum.add(diagonal_.data() + row * b * b, x + 4 * row);
-    sum_of<T, b>(column_.data(), values_.data(), start_[place], start_[place + 1], x, sum);
-    Four<T> rest;
-    load(f + 4 * row, rest);
-    sum.subtract_from(rest);
+    const auto rest = residual_of<T, b>(row, diagonal_.data(), column_.data(), values_.data(), start_[place],
+                                        start_[place + 1], f, x);
     store(rest, r + 4 * row);
   });
+}
+
+template <class T, int b>
+void ColouredRows<T, b>::row_residual(int row, const T* f, const T* x, T* r) const {
+  const std::size_t place = index(place_[index(row)]);
+  const auto rest = residual_of<T, b>(row, diagonal_.data(), column_.data(), values_.data(), start_[place],
+                                      start_[place + 1], f, x);
+  for (std::ptrdiff_t k = 0; k < b; ++k) r[k] = rest[k];
 }
 
 template class ColouredRows<double, 3>;

@@ -41,6 +41,8 @@ class ColouredRows {
   void residual_after_sweep(const T* f, const T* t, const T* x, T* r) const;
   // r = f − A x.
   void residual(const T* f, const T* x, T* r) const;
+  // The same of one row: b numbers.
+  void row_residual(int row, const T* f, const T* x, T* r) const;
 
  private:
   void colour(const BlockMatrix& matrix);
@@ -58,6 +60,7 @@ class ColouredRows {
   std::vector<int> colour_;  // of every row
   int colours_ = 0;
   RowsByColour order_;
+  std::vector<int> place_;  // of every row in it
   std::size_t grain_ = 1;
   std::vector<std::int64_t> start_, middle_;  // by place in the order: earlier colours from start, later ones from middle
   std::vector<int> column_;

@@ -3,6 +3,7 @@
 #include <lope/linalg/incomplete_cholesky.h>
 #include <lope/linalg/inner_solvers.h>
 #include <lope/linalg/rounded_matrix.h>
+#include <lope/linalg/symmetric_sweep.h>
 #include <lope/optimize/approximate_inverse.h>
 
 #include <algorithm>
@@ -44,6 +45,8 @@ std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options
   switch (options.kind) {
     case InverseKind::BlockJacobi:
       return std::make_unique<linalg::BlockJacobi>();
+    case InverseKind::GaussSeidel:
+      return std::make_unique<linalg::SymmetricSweep>();
     case InverseKind::IncompleteCholesky:
       return std::make_unique<linalg::IncompleteCholesky>();
     case InverseKind::Cholesky:

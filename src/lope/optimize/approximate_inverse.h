@@ -14,6 +14,7 @@ namespace lope::optimize {
 
 enum class InverseKind {
   BlockJacobi,
+  GaussSeidel,  // a symmetric block sweep
   IncompleteCholesky,
   Cholesky,    // of the projected Hessian (LBFGS-H)
   Laplacian,   // of the objective's scalar model, once for as long as that stays the same (LBFGS-PD)

@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -79,6 +80,31 @@ SurfaceField partition_colours(const Drawable& drawable) {
 }
 
 bool has_surface(const Drawable& drawable) { return !drawable.surface.triangles.empty(); }
+
+// Where the triangles know their parts, they are the surface of these; otherwise they are that of everything.
+const DrawnField* parts_of_surface(const Drawable& drawable) {
+  return find_field(drawable.surface.element_fields, "part");
+}
+
+// Those that are not drawn as a surface.
+std::vector<std::size_t> shown_points(const Drawable& drawable, bool all) {
+  const DrawnField *skins = parts_of_surface(drawable), *part = find_field(drawable.points.fields, "part");
+  std::vector<std::size_t> shown;
+  if (!all && has_surface(drawable) && !(skins && part)) return shown;
+  std::set<float> covered;
+  if (!all && has_surface(drawable)) covered.insert(skins->values.begin(), skins->values.end());
+  for (std::size_t p = 0; p < drawable.points.count(); ++p) {
+    if (covered.empty() || !covered.contains(part->values[p])) shown.push_back(p);
+  }
+  return shown;
+}
+
+// The colour of a part; that of the look for none that is known.
+Colour colour_of_part(const Drawable& drawable, double number) {
+  const std::vector<Vec3> colours = io::to_vectors(drawable.points.palette);
+  const bool known = number >= 0 && number < static_cast<double>(colours.size());
+  return to_colour(known ? colours[static_cast<std::size_t>(number)] : drawable.look.color);
+}
 
 // Cells in the plane with kinds are plotted as cells.
 bool is_cell_plot(const Drawable& drawable) {
@@ -181,9 +207,12 @@ Expected<Image> Painter::paint(const io::RunFrames::Data& data) const {
   Scene picture;
   for (std::size_t i = 0; i < data.drawables.size(); ++i) {
     const Drawable& drawable = data.drawables[i];
-    const bool points = drawable.points.count() > 0 && (options_.points || !has_surface(drawable));
-    const auto added = points ? add_points(drawable, picture) : add_surface(drawable, i, picture);
-    if (!added) return forward_error(added);
+    const std::vector<std::size_t> points = shown_points(drawable, options_.points);
+    if (points.size() < drawable.points.count() || points.empty()) {
+      if (const auto added = add_surface(drawable, i, picture); !added) return forward_error(added);
+    }
+    if (points.empty()) continue;
+    if (const auto added = add_points(drawable, points, picture); !added) return forward_error(added);
   }
   const double aspect = static_cast<double>(options_.picture.width) / options_.picture.height;
   if (flat_) {
@@ -238,39 +267,65 @@ Expected<void> Painter::add_surface(const Drawable& drawable, std::size_t thing,
   }
   if (!surface.field) surface.clear = clear;
   if (options_.edges && !look.backdrop) surface.wireframe = Wireframe{};
+  if (parts_of_surface(drawable) && !drawable.points.palette.empty()) {
+    add_skins(drawable, surface, picture);
+    return {};
+  }
   picture.surfaces.push_back(std::move(surface));
   return {};
 }
 
-// One lot of balls per colour of the palette. Points of no known part have the colour of the look.
-void Painter::add_parts(const Drawable& drawable, Scene& picture) const {
-  const DrawnField* part = find_field(drawable.points.fields, "part");
-  const std::vector<Vec3> colours = io::to_vectors(drawable.points.palette), centers = io::to_vectors(drawable.points.positions);
-  std::vector<Balls> lots(colours.size() + 1);
-  for (std::size_t p = 0; p < centers.size(); ++p) {
-    const double number = part ? part->values[p] : -1;
-    const bool known = number >= 0 && number < static_cast<double>(colours.size());
-    lots[known ? static_cast<std::size_t>(number) : colours.size()].centers.push_back(centers[p]);
+// One surface for each part that it is of.
+void Painter::add_skins(const Drawable& drawable, const Surface& whole, Scene& picture) const {
+  const DrawnField& part = *parts_of_surface(drawable);
+  std::map<float, Surface> skins;
+  for (std::size_t t = 0; t < whole.triangles.size(); ++t) {
+    const auto [at, is_new] = skins.try_emplace(part.values[t]);
+    if (is_new) {
+      at->second = whole;
+      at->second.triangles.clear();
+      at->second.colour = colour_of_part(drawable, part.values[t]);
+    }
+    at->second.triangles.push_back(whole.triangles[t]);
   }
-  for (std::size_t k = 0; k < lots.size(); ++k) {
-    if (lots[k].centers.empty()) continue;
-    lots[k].radius = drawable.points.radius > 0 ? drawable.points.radius : 0.004 * extent_;
-    lots[k].colour = to_colour(k < colours.size() ? colours[k] : drawable.look.color);
-    picture.balls.push_back(std::move(lots[k]));
+  for (auto& [number, skin] : skins) picture.surfaces.push_back(std::move(skin));
+}
+
+// One lot of balls per part, if these have colours.
+void Painter::add_parts(const Drawable& drawable, std::span<const std::size_t> shown, Scene& picture) const {
+  const DrawnField* part = find_field(drawable.points.fields, "part");
+  const std::vector<Vec3> centers = io::to_vectors(drawable.points.positions);
+  std::map<double, Balls> lots;
+  for (const std::size_t p : shown) {
+    const double number = part ? part->values[p] : -1;
+    const auto [at, is_new] = lots.try_emplace(number);
+    if (is_new) at->second.colour = colour_of_part(drawable, number);
+    at->second.centers.push_back(centers[p]);
+  }
+  for (auto& [number, lot] : lots) {
+    lot.radius = drawable.points.radius > 0 ? drawable.points.radius : 0.004 * extent_;
+    picture.balls.push_back(std::move(lot));
   }
 }
 
-Expected<void> Painter::add_points(const Drawable& drawable, Scene& picture) const {
+Expected<void> Painter::add_points(const Drawable& drawable, std::span<const std::size_t> shown,
+                                   Scene& picture) const {
   if (!coloured() && !drawable.points.palette.empty()) {
-    add_parts(drawable, picture);
+    add_parts(drawable, shown, picture);
     return {};
   }
   Balls& balls = picture.balls.emplace_back();
-  balls.centers = io::to_vectors(drawable.points.positions);
+  const std::vector<Vec3> centers = io::to_vectors(drawable.points.positions);
+  for (const std::size_t p : shown) balls.centers.push_back(centers[p]);
   balls.radius = drawable.points.radius > 0 ? drawable.points.radius : 0.004 * extent_;
   balls.colour = to_colour(drawable.look.color);
   if (!coloured()) return {};
-  auto field = field_of(drawable.points.count(), 0, io::on_points(drawable, options_.color_by));
+  const std::vector<double> all = io::on_points(drawable, options_.color_by);
+  std::vector<double> values;
+  for (const std::size_t p : shown) {
+    if (!all.empty()) values.push_back(all[p]);
+  }
+  auto field = field_of(shown.size(), 0, values);
   if (!field) return forward_error(field);
   balls.field = std::move(*field);
   return {};

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,12 @@ class Painter {
   void place_camera(const geometry::Bounds& all);
   bool coloured() const;
   Expected<void> add_surface(const geometry::Drawable& drawable, std::size_t thing, Scene& picture) const;
-  void add_parts(const geometry::Drawable& drawable, Scene& picture) const;
-  Expected<void> add_points(const geometry::Drawable& drawable, Scene& picture) const;
+  void add_skins(const geometry::Drawable& drawable, const Surface& whole, Scene& picture) const;
+  // `shown`: numbers of points.
+  void add_parts(const geometry::Drawable& drawable, std::span<const std::size_t> shown,
+                 Scene& picture) const;
+  Expected<void> add_points(const geometry::Drawable& drawable, std::span<const std::size_t> shown,
+                            Scene& picture) const;
   Expected<std::optional<SurfaceField>> field_of(std::size_t vertices, std::size_t triangles,
                                                  const std::vector<double>& values) const;
   Expected<Image> paint_cells(const geometry::Drawable& drawable, double time) const;

@@ -45,6 +45,12 @@ class Painting : public ScratchFolder {
     dot.points.palette = {1, 0, 1, 0, 1, 0};
     dot.points.radius = 0.4;
     io::add_drawable("dot", dot, true, topology);
+    Drawable mixed;
+    mixed.dimension = 2;
+    mixed.look.color = Vec3(1, 1, 0);
+    mixed.points.palette = {1, 0, 0, 0, 0, 1};
+    mixed.points.radius = 0.1;
+    io::add_drawable("mixed", mixed, true, topology);
     ASSERT_TRUE(io::write_frame(topology, io::topology_path(frames)));
     for (int k = 0; k < 3; ++k) {
       io::Frame frame;
@@ -59,6 +65,14 @@ class Painting : public ScratchFolder {
       points.points.positions = {4.5F, 0.5F, 0};
       points.points.fields = {{"part", "", 1, {k == 2 ? 7.0F : 1.0F}}};  // of the palette; in the last frame, of none
       io::add_drawable("dot", points, false, frame);
+      // Of the first part there is a surface; the other one has only points.
+      Drawable parts;
+      parts.surface.positions = {3.2F, 0.3F, 0, 3.6F, 0.3F, 0, 3.6F, 0.7F, 0, 3.2F, 0.7F, 0};
+      parts.surface.triangles = {0, 1, 2, 0, 2, 3};
+      parts.surface.element_fields = {{"part", "", 1, {0, 0}}};
+      parts.points.positions = {3.4F, 0.5F, 0, 3.08F, 0.5F, 0, 3.85F, 0.5F, 0};
+      parts.points.fields = {{"part", "", 1, {0, 0, 1}}};
+      io::add_drawable("mixed", parts, false, frame);
       ASSERT_TRUE(io::write_frame(frame, io::frame_path(frames, k)));
     }
     auto opened = io::RunFrames::open(folder_);
@@ -66,8 +80,9 @@ class Painting : public ScratchFolder {
     run = std::make_unique<io::RunFrames>(std::move(*opened));
   }
 
-  Bytes seen(const std::string& color_by, double x, std::int64_t frame = 0) {
+  Bytes seen(const std::string& color_by, double x, std::int64_t frame = 0, bool points = false) {
     PainterOptions options;
+    options.points = points;
     options.picture = {.width = 240, .height = 80, .samples = 16};
     options.color_by = color_by;
     const auto painter = Painter::create(*run, options);
@@ -97,6 +112,16 @@ TEST_F(Painting, BodiesHaveTheirColours) {
 TEST_F(Painting, PointsHaveTheColoursOfTheirParts) {
   EXPECT_TRUE(is(seen("body", 4.4), Vec3(0, 1, 0)));
   EXPECT_TRUE(is(seen("body", 4.4, 2), Vec3(1, 1, 0)));
+}
+
+TEST_F(Painting, PartsAreShownBySurfacesWhereThereAreAnyAndOtherwiseByPoints) {
+  EXPECT_TRUE(is(seen("body", 3.5), Vec3(1, 0, 0)));
+  EXPECT_TRUE(is(seen("body", 3.85), Vec3(0, 0, 1)));
+  EXPECT_FALSE(is(seen("body", 3.08), Vec3(1, 0, 0)));
+  // Points are asked for.
+  EXPECT_TRUE(is(seen("body", 3.08, 0, true), Vec3(1, 0, 0)));
+  EXPECT_FALSE(is(seen("body", 3.55, 0, true), Vec3(1, 0, 0)));
+  EXPECT_TRUE(is(seen("body", 3.85, 0, true), Vec3(0, 0, 1)));
 }
 
 TEST_F(Painting, ABodyWithoutTheFieldKeepsItsColour) {

@@ -81,6 +81,22 @@ TEST(MpmScene, PresetsAndConstantsMakeAMaterial) {
   refused(grid + block("material = { preset = \"sand\", model = \"fixed-corotated\" }"), "sand needs model");
 }
 
+TEST(MpmScene, WhatHoldsTogetherIsShownByItsSurface) {
+  const auto has_skin = [](const std::string& more) {
+    return body_of(grid + block(more)).description.parts[0].has_skin;
+  };
+  EXPECT_TRUE(has_skin(""));
+  EXPECT_TRUE(has_skin("material = \"sauce\""));
+  EXPECT_FALSE(has_skin("material = \"snow\""));
+  EXPECT_FALSE(has_skin("material = \"sand\""));
+  EXPECT_TRUE(has_skin("material = \"snow\"\nshown = \"surface\""));
+  EXPECT_FALSE(has_skin("shown = \"points\""));
+  const std::string flat =
+      "[[body]]\nkind = \"mpm\"\nshape = { rectangle = { min = [0, 0], max = [1, 1] } }\n";
+  EXPECT_FALSE(body_of(grid + flat).description.parts[0].has_skin);
+  refused(grid + flat + "shown = \"surface\"\n", "surfaces are drawn in space only");
+}
+
 TEST(MpmScene, Jets) {
   const matter::MpmBody body =
       body_of("[time]\nduration = 4\n" + grid + block("velocity = [2, 0, 0]\njet = { begin = 1, end = 3 }") +

@@ -1,9 +1,8 @@
 #include <lope/base/errors.h>
-#include <lope/base/log.h>
 #include <lope/base/parallel.h>
 #include <lope/geometry/drawable.h>
-#include <lope/geometry/level_set/particle_surface.h>
 #include <lope/matter/liquid/liquid_matter.h>
+#include <lope/matter/particles/skin.h>
 
 #include <algorithm>
 #include <cmath>
@@ -174,28 +173,22 @@ void LiquidMatter::draw_surface(double time, geometry::Drawable& drawable) const
   geometry::ParticleSurfaceOptions options;
   options.spacing = body_.description.dx;
   options.overlap = overlap * options.spacing;
-  for (const Obstacle& obstacle : world_.obstacles) options.walls.push_back({obstacle.shape, obstacle.pose(time)});
-  const auto around = geometry::ParticleSurface::create(particles, options);
-  if (!around) {
-    log_warning("liquid '{}': a frame has no surface: {}", body_.name, around.error().message);
-    return;
-  }
-  const geometry::Mesh mesh = around->mesh();
+  for (const Obstacle& obstacle : world_.obstacles)
+    options.walls.push_back({obstacle.shape, obstacle.pose(time)});
   geometry::DrawnSurface& surface = drawable.surface;
-  surface.positions = drawn<3>(mesh.vertices);
-  for (const geometry::Triangle& t : mesh.triangles) surface.triangles.insert(surface.triangles.end(), t.begin(), t.end());
-  const std::vector<Vec3> velocity = around->carry(vectors(drawable.points.fields.front().values), mesh.vertices);
-  surface.vertex_fields.push_back({"velocity", "m/s", 3, drawn<3>(velocity)});
+  const auto skin = add_skin("liquid '" + body_.name + "'", particles,
+                             vectors(drawable.points.fields.front().values), options, surface);
+  if (!skin) return;
   if (options.walls.empty()) return;
-  std::vector<Vec3> shift(mesh.vertices.size(), Vec3::Zero());
+  std::vector<Vec3> shift(skin->vertices.size(), Vec3::Zero());
   parallel_for(shift.size(), 256, [&](std::size_t i) {
-    Vec3 x = mesh.vertices[i];
+    Vec3 x = skin->vertices[i];
     for (int k = 0; k < 3; ++k) {  // in corners of several walls more than once
       const geometry::LevelSetSample wall = geometry::nearest_wall(options.walls, x);
       if (wall.value >= 0) break;
       x -= wall.value * wall.gradient;
     }
-    shift[i] = x - mesh.vertices[i];
+    shift[i] = x - skin->vertices[i];
   });
   surface.out_of_walls = drawn<3>(shift);
 }

@@ -30,6 +30,7 @@ struct Part {
   Vec3 angular_velocity = Vec3::Zero();   // rad/s about the middle of its bounds; not of jets
   double per_cell = 8;                    // points (sampling.h)
   std::optional<Jet> jet = std::nullopt;  // none: it is full at the start
+  bool has_skin = false;                  // in space: it is shown by a surface around its points, too
 };
 
 // The time between two fillings of a jet, seconds.

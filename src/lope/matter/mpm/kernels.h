@@ -84,6 +84,8 @@ struct Kernels {
   void (*tangent)(const Batches& batches, int begin, int end, bool projected);
   // y += ∂²Φ p, from tangent.
   void (*product)(const Batches& batches, int begin, int end, const double* p, double* y);
+  // The diagonal blocks of ∂²Φ (d×d, row-major), from tangent, are added to those of the local nodes.
+  void (*diagonal)(const Batches& batches, int begin, int end, double* blocks);
   // The upper triangle of ∂²Φ, from tangent.
   void (*hessian)(const Batches& batches, int begin, int end, const HessianTarget& target);
 };

@@ -357,8 +357,28 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
     }
   }
 
-  static void hessian(const Batches& batches, int begin, int end, const HessianTarget& target) {
-    int base = -1;
+  // Block (a, a) of one point: Σ_jl ∇w_a[j] Ā_ijkl ∇w_a[l].
+  static void add_diagonal(const double (&tensor)[d][padded_faces], const Slopes& slopes, int base,
+                           double* blocks) {
+    int a = 0;
+    for (int line = 0; line < touched / 3; ++line) {
+      const int first = d == 3 ? block_reach * (block_reach * (line / 3) + line % 3) : block_reach * line;
+      for (int last = 0; last < 3; ++last, ++a) {
+        double* to = blocks + square_size * (base + first + last);
+        for (int ik = 0; ik < square_size; ++ik) {
+          for (int l = 0; l < d; ++l) {
+            double face = slopes.entry[0][a] * tensor[0][d * ik + l];
+            for (int j = 1; j < d; ++j) face += slopes.entry[j][a] * tensor[j][d * ik + l];
+            to[ik] += face * slopes.entry[l][a];
+          }
+        }
+      }
+    }
+  }
+
+  // visit(tensor, slopes, first node touched) of every point.
+  template <class Visit>
+  static void each_tensor(const Batches& batches, int begin, int end, const Visit& visit) {
     for (int batch = begin; batch < end; ++batch) {
       const Row* rest = rows_of(batches.rest, batch, L::rest_rows);
       const Row* state = rows_of(batches.state, batch, L::state_rows);
@@ -367,19 +387,32 @@ struct KernelsOf : StretchRows<d, W, Isa, Layout<d>> {
         Tensors made;
         tensors(rest, state, rows, lane, made);
         for (int w = 0; w < W && lane + w < batches.filled[batch]; ++w) {
-          const int here = batches.base[batch].lane[lane + w];
-          if (here != base && base >= 0) flush(base, target);
-          base = here;
           Slopes slopes;
           slopes_of(rest, lane + w, batches.inverse_dx, slopes);
-          add_point(made.entry[w], slopes, target.scratch);
+          visit(made.entry[w], slopes, batches.base[batch].lane[lane + w]);
         }
       }
     }
+  }
+
+  static void hessian(const Batches& batches, int begin, int end, const HessianTarget& target) {
+    int base = -1;
+    each_tensor(batches, begin, end, [&](const auto& tensor, const Slopes& slopes, int here) {
+      if (here != base && base >= 0) flush(base, target);
+      base = here;
+      add_point(tensor, slopes, target.scratch);
+    });
     if (base >= 0) flush(base, target);
   }
 
-  static constexpr Kernels table = {decompose, Rows::energy, gradient, Rows::tangent, product, hessian};
+  static void diagonal(const Batches& batches, int begin, int end, double* blocks) {
+    each_tensor(batches, begin, end, [&](const auto& tensor, const Slopes& slopes, int base) {
+      add_diagonal(tensor, slopes, base, blocks);
+    });
+  }
+
+  static constexpr Kernels table = {decompose, Rows::energy, gradient, Rows::tangent,
+                                    product,   diagonal,     hessian};
 };
 
 }  // namespace lope::matter::mpm

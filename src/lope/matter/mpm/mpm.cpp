@@ -69,6 +69,11 @@ class MpmOf final : public Mpm {
     }
     // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
     // displacement does (docs/material_points.md).
+    if (description.minimizer) {
+      minimizer_ = description.minimizer();
+      by_gradient_ = description.minimizer();
+      return;
+    }
     const bool automatic = description.method == optimize::Method::Auto;
     minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonMgpcg : description.method, 0);
     by_gradient_ = optimize::make_minimizer(automatic ? optimize::Method::Hot : description.method, 0);

@@ -24,6 +24,7 @@
 #include <lope/optimize/methods.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -42,6 +43,7 @@ struct Description {
   TransferOptions transfer;
   Stepping stepping = Stepping::Implicit;
   optimize::Method method = optimize::Method::Auto;  // of implicit steps
+  std::function<std::unique_ptr<optimize::Minimizer>()> minimizer;  // in place of the method, for comparisons
   Embedding embedding = Embedding::Linear;           // for methods with multigrid
   double cfl = 0.6;
   double largest_substep = std::numeric_limits<double>::infinity();  // s

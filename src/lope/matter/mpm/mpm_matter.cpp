@@ -1,12 +1,12 @@
 #include <lope/base/errors.h>
-#include <lope/geometry/drawable.h>
 #include <lope/matter/mpm/mpm_matter.h>
-
-#include <fmt/core.h>
+#include <lope/matter/particles/skin.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace lope::matter {
 
@@ -105,6 +105,30 @@ void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter&
                                   {"part", "", 1, std::move(part)}};
       },
       dynamic_cast<const MpmState&>(state).particles);
+  if (const auto* particles = std::get_if<mpm::Particles<3>>(&dynamic_cast<const MpmState&>(state).particles))
+    draw_skins(*particles, drawable.surface);
+}
+
+void MpmMatter::draw_skins(const mpm::Particles<3>& particles, geometry::DrawnSurface& surface) const {
+  geometry::DrawnField part_of{"part", "", 1, {}};
+  for (std::size_t k = 0; k < body_.description.parts.size(); ++k) {
+    const mpm::Part& part = body_.description.parts[k];
+    if (!part.has_skin) continue;
+    std::vector<Vec3> x, v;
+    double volume = 0;
+    for (std::size_t p = 0; p < particles.size(); ++p) {
+      if (particles.part[p] != static_cast<std::int32_t>(k)) continue;
+      x.push_back(particles.x[p]);
+      v.push_back(particles.v[p]);
+      volume += particles.volume[p];
+    }
+    if (x.empty()) continue;
+    geometry::ParticleSurfaceOptions options;
+    options.spacing = std::cbrt(8 * volume / static_cast<double>(x.size()));
+    add_skin("body '" + part.name + "'", x, v, options, surface);
+    part_of.values.resize(surface.triangles.size() / 3, static_cast<float>(k));
+  }
+  if (!part_of.values.empty()) surface.element_fields.push_back(std::move(part_of));
 }
 
 }  // namespace lope::matter

@@ -2,6 +2,7 @@
 // on the grid (boundary.h); other bodies do not feel them, nor they those.
 #pragma once
 
+#include <lope/geometry/drawable.h>
 #include <lope/matter/mpm/mpm.h>
 #include <lope/matter/particles/particle_matter.h>
 
@@ -37,13 +38,15 @@ class MpmMatter final : public ParticleMatter<MpmState, &MpmState::particles> {
   void forget() override { last_ = {}; }
   BodyReport report(const BodyState& state, const StepTimes& last) override;
   void draw_once(const FieldFilter& wanted, geometry::Drawable& drawable) const override;
-  // Particles in the order of their ids.
+  // Particles in the order of their ids. Parts with a skin also as one surface, whose triangles know their part.
   void draw(const BodyState& state, double time, const FieldFilter& wanted, geometry::Drawable& drawable) override;
 
   // Of the last solve().
   const mpm::Report& last() const { return last_; }
 
  private:
+  void draw_skins(const mpm::Particles<3>& particles, geometry::DrawnSurface& surface) const;
+
   const MpmBody& body_;
   std::unique_ptr<mpm::Mpm> mpm_;
   mpm::Report last_;

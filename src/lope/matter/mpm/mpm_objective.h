@@ -67,6 +67,7 @@ class MpmObjective final : public optimize::Objective {
   void gradient(std::span<double> g) override;
   const linalg::BlockMatrix& hessian(optimize::HessianKind kind) override;
   void hessian_times(optimize::HessianKind kind, std::span<const double> d, std::span<double> y) override;
+  void hessian_diagonal(optimize::HessianKind kind, std::span<double> blocks) override;
   void project(std::span<double> u) const override { conditions_->apply(u); }
   void project_direction(std::span<const double> /*u*/, std::span<double> d) const override { conditions_->project(d); }
   const optimize::CharacteristicScales& scales() const override { return scales_; }
@@ -111,6 +112,8 @@ class MpmObjective final : public optimize::Objective {
   void make_tangent(optimize::HessianKind kind);
   void assemble(linalg::BlockAssembler& H);
   void finish_rows();
+  using Block = Eigen::Matrix<double, Dim, Dim, Eigen::RowMajor>;
+  void finish_diagonal(std::size_t node, Eigen::Ref<Block> block) const;
   Batches batches();
   // At most how far a point goes when the node goes 1 m: no point has a larger weight on it than its mass over that of the lightest
   // point.

@@ -22,8 +22,9 @@ using namespace key_words;
 namespace {
 
 // Those that need nothing of an objective that material points do not have.
-constexpr std::array<std::string_view, 10> usable_methods{"auto", "newton", "newton-pcg", "newton-mgpcg", "hot",
-                                                          "gast15", "gast15-printed", "lbfgs-h", "lbfgs-cg", "lbfgs-jacobi"};
+constexpr std::array<std::string_view, 11> usable_methods{
+    "auto",   "newton",         "newton-pcg", "newton-pcg-mf", "newton-mgpcg", "hot",
+    "gast15", "gast15-printed", "lbfgs-h",    "lbfgs-cg",      "lbfgs-jacobi"};
 
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {
@@ -145,6 +146,15 @@ void resolve_jet(const Value& body, const Value& jet, const std::string& path, R
     rules.complain(jet["end"], path + ".jet.end", "must be later than begin");
 }
 
+void resolve_look(Value& body, const std::string& path, Rules& rules, int dimension) {
+  if (dimension == 2 && body.has("shown") && body.text_at("shown") == "surface")
+    rules.complain(body["shown"], path + ".shown", "surfaces are drawn in space only");
+  if (body.has("shown")) return;
+  const std::string& flow = body["material"].text_at("flow");
+  body.set("shown",
+           Value::of(std::string(dimension == 2 || flow == "snow" || flow == "sand" ? "points" : "surface")));
+}
+
 class MpmKind final : public Kind {
  public:
   std::string_view word() const override { return "mpm"; }
@@ -175,6 +185,11 @@ class MpmKind final : public Kind {
     keys.push_back(quantity("body[].jet.end", Dimension::Time).within(positive).says("Until when. Default: for ever."));
     add_body_copies(keys);
     add_body_color(keys);
+    keys.push_back(choice("body[].shown", {"points", "surface"})
+                       .free_to_change()
+                       .says("In pictures: as balls, or, in space, as a surface around its points. Default: "
+                             "a surface, but balls for "
+                             "snow, sand and in the plane."));
   }
 
   void add_tables(std::vector<Key>& keys) const override {
@@ -208,6 +223,7 @@ class MpmKind final : public Kind {
     rules.velocities(body, path, dimension);
     resolve_handles(body, path, rules, dimension);
     if (const Value* jet = body.find("jet")) resolve_jet(body, *jet, path, rules);
+    resolve_look(body, path, rules, dimension);
   }
 
   void resolve_tables(Value& root, Rules& rules) const override {

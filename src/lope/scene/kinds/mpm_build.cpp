@@ -105,6 +105,7 @@ Expected<matter::MpmBody> build_mpm(const Value& root, double duration) {
     if (!shape) return forward_error(shape);
     made.parts.push_back({value.text_at("name"), *shape, material_of(value["material"], within), value.vector_at("velocity"),
                           value.vector_at("angular_velocity"), value.number_at("particles")});
+    made.parts.back().has_skin = value.text_at("shown") == "surface";
     if (const Value* jet = value.find("jet")) {
       made.parts.back().jet = {jet->number_at("begin"), duration};
       if (jet->has("end")) made.parts.back().jet->end = std::min(duration, jet->number_at("end"));

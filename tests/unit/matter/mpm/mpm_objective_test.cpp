@@ -159,6 +159,23 @@ TEST(MpmObjective, SameBitsForAnyNumberOfThreadsAndWidthOfVectors) {
   }
 }
 
+TEST(MpmObjective, DiagonalNeedsNoMatrix) {
+  for (const Boundary boundary : {Boundary::Sticky, Boundary::Slip}) {
+    Step<3> step(boundary);
+    for (const auto kind : {optimize::HessianKind::Raw, optimize::HessianKind::Projected}) {
+      step.objective.move_to(step.u);
+      std::vector<double> made(3 * step.objective.size()), expected(made.size());
+      step.objective.hessian_diagonal(kind, made);
+      step.objective.hessian(kind).diagonal_blocks(expected);
+      for (std::size_t k = 0; k < made.size(); ++k) {
+        const std::size_t block = k / 9 * 9;
+        const double size = expected[block] + expected[block + 4] + expected[block + 8];
+        ASSERT_NEAR(made[k], expected[k], 1e-12 * size) << k;
+      }
+    }
+  }
+}
+
 TEST(MpmObjective, ScalesAreThoseOfTheNodewiseNorm) {
   Step<3> step(Boundary::Sticky);
   const auto& scales = step.objective.scales();

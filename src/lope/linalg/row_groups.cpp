@@ -184,7 +184,9 @@ void RowGroups<T, b>::sweep(const ColouredRows<T, b>& rows, const T* f, T* x, Or
 
 template class RowGroups<double, 3>;
 template class RowGroups<double, 2>;
+template class RowGroups<double, 1>;
 template class RowGroups<float, 3>;
 template class RowGroups<float, 2>;
+template class RowGroups<float, 1>;
 
 }  // namespace lope::linalg

@@ -48,7 +48,9 @@ class RowGroups {
 
 extern template class RowGroups<double, 3>;
 extern template class RowGroups<double, 2>;
+extern template class RowGroups<double, 1>;
 extern template class RowGroups<float, 3>;
 extern template class RowGroups<float, 2>;
+extern template class RowGroups<float, 1>;
 
 }  // namespace lope::linalg

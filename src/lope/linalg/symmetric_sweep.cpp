@@ -1,7 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/symmetric_sweep.h>
-
-#include <cassert>
+#include <lope/linalg/with_block_size.h>
 
 namespace lope::linalg {
 namespace {
@@ -10,12 +9,11 @@ constexpr std::size_t grain = 4096;
 
 bool SymmetricSweep::update(const BlockMatrix& matrix) {
   block_size_ = matrix.block_size();
-  assert(block_size_ == 2 || block_size_ == 3);
-  return block_size_ == 2 ? flat_.update(matrix, false) : rows_.update(matrix, false);
+  return with_block_size(block_size_, [&]<int b>() { return std::get<b - 1>(rows_).update(matrix, false); });
 }
 
 void SymmetricSweep::apply(ConstVector r, Vector z) {
-  block_size_ == 2 ? sweep(flat_, r, z) : sweep(rows_, r, z);
+  with_block_size(block_size_, [&]<int b>() { sweep(std::get<b - 1>(rows_), r, z); });
 }
 
 template <int b>

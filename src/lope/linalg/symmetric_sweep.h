@@ -4,13 +4,14 @@
 #include <lope/linalg/coloured_rows.h>
 #include <lope/linalg/preconditioner.h>
 
+#include <tuple>
 #include <vector>
 
 namespace lope::linalg {
 
 class SymmetricSweep final : public Preconditioner {
  public:
-  // Block size 2 or 3. False if a diagonal block is not positive definite.
+  // False if a diagonal block is not positive definite.
   bool update(const BlockMatrix& matrix) override;
   void apply(ConstVector r, Vector z) override;
 
@@ -19,8 +20,8 @@ class SymmetricSweep final : public Preconditioner {
   void sweep(const ColouredRows<double, b>& rows, ConstVector r, Vector z);
 
   int block_size_ = 0;
-  ColouredRows<double, 2> flat_;  // for blocks of two
-  ColouredRows<double, 3> rows_;  // for blocks of three
+  // One for each size of blocks.
+  std::tuple<ColouredRows<double, 1>, ColouredRows<double, 2>, ColouredRows<double, 3>> rows_;
   std::vector<double> right_, left_, solution_;
 };
 

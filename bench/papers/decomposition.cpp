@@ -76,7 +76,7 @@ class Test {
   }
 
   bool done(double movement) {
-    if (options_.stopping.test != optimize::StoppingTest::Displacement) {
+    if (optimize::tests_gradient(options_.stopping.test)) {
       measure = optimize::gradient_measure(options_.stopping.test, objective_, gradient);
       return measure <= tolerance_;
     }

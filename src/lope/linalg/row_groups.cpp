@@ -83,15 +83,15 @@ Colouring colours_of(const std::vector<std::vector<int>>& groups, const BlockPat
   }
   std::vector<std::vector<int>> meets(groups.size());
   parallel_chunks(groups.size(), chunk, [&](std::size_t begin, std::size_t end) {
-    std::vector<std::size_t> seen_by(groups.size(), groups.size());
     for (std::size_t g = begin; g < end; ++g) {
       for (const int row : groups[g]) {
         for (std::int64_t k = pattern.row_start()[index(row)]; k < pattern.row_start()[index(row) + 1]; ++k) {
-          for (const int other : holds[index(pattern.column()[index(k)])]) {
-            if (std::exchange(seen_by[index(other)], g) != g) meets[g].push_back(other);
-          }
+          const std::vector<int>& others = holds[index(pattern.column()[index(k)])];
+          meets[g].insert(meets[g].end(), others.begin(), others.end());
         }
       }
+      std::sort(meets[g].begin(), meets[g].end());
+      meets[g].erase(std::unique(meets[g].begin(), meets[g].end()), meets[g].end());
     }
   });
   std::vector<std::int64_t> start = {0};
@@ -136,10 +136,13 @@ GroupMatrix<b> inverse_factor(const BlockMatrix& matrix, const std::vector<int>&
 template <class T, int b>
 void RowGroups<T, b>::update(const BlockMatrix& matrix) {
   const std::vector<std::vector<int>> groups = find_groups(matrix);
+  factors_.clear();
+  colour_ = {0};
+  if (groups.empty()) return;
   const Colouring colouring = colours_of(groups, matrix.pattern());
   RowsByColour order;
   sort_by_colour(colouring.colour, colouring.colours, order);
-  factors_.assign(groups.size(), {});
+  factors_.resize(groups.size());
   colour_ = order.start;
   parallel_for(groups.size(), group_grain, [&](std::size_t place) {
     Factor& made = factors_[place];

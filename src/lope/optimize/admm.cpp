@@ -89,7 +89,7 @@ class AdmmPd::Run {
       measure_ = 0;
       return true;
     }
-    if (options_.stopping.test != StoppingTest::Displacement) {
+    if (tests_gradient(options_.stopping.test)) {
       measure_ = gradient_measure(options_.stopping.test, objective_, my_.gradient_);
       return measure_ <= tolerance_;
     }

@@ -18,6 +18,8 @@ constexpr double expected_part = 0.5, negligible_part = 0.1;
 // Where more is left than this, there may be contacts that no inverse at hand knows: it is solved for to a hundredth.
 constexpr double usual_part = 0.05, close_look = 0.01;
 
+constexpr const char* no_way_down = "no step along the direction lowers the energy";
+
 // How many times larger than estimated the rounding errors of energies may be.
 constexpr double rounding_slack = 1e3;
 }  // namespace
@@ -59,8 +61,12 @@ MinimizerSummary DescentRun::minimize() {
     const Verdict verdict = find_direction();
     if (verdict == Verdict::Search && step_test_holds()) {
       record();
-      move();
-      return recorder_.finish(Outcome::Converged, "");
+      if (move()) {
+        recorder_.set_result(value_, gradient_norm_);
+        return recorder_.finish(Outcome::Converged, "");
+      }
+      if (!settle()) return recorder_.finish(Outcome::LineSearchStalled, no_way_down);
+      continue;
     }
     record();
     if (verdict == Verdict::Converged) {
@@ -70,8 +76,7 @@ MinimizerSummary DescentRun::minimize() {
     }
     if (verdict == Verdict::Failed) return recorder_.finish(Outcome::Failed, failure_);
     if (auto end = recorder_.must_end()) return recorder_.finish(std::move(*end));
-    if (!move() && !settle())
-      return recorder_.finish(Outcome::LineSearchStalled, "no step along the direction lowers the energy");
+    if (!move() && !settle()) return recorder_.finish(Outcome::LineSearchStalled, no_way_down);
   }
 }
 

@@ -20,7 +20,8 @@ enum class StoppingTest {
   CharacteristicNodewise,  // ‖(g_i/(ξ_i ℓ_i))_i‖₂ ≤ ε√n (HOT appendix)
   GradientNorm,            // ‖∇E‖₂ ≤ ε newtons (OPT)
   // Root mean square over the nodes of the direction that a method finds ≤ ε metres; that step is taken and is the last one. For
-  // comparisons with programs that stop so (Codim-IPC): it says nothing of the error unless the direction is Newton's.
+  // comparisons with programs that stop so (Codim-IPC): it says nothing of the error unless the direction is Newton's. Methods that
+  // search along no direction hold the largest remaining displacement against ε instead.
   RmsStep,
 };
 

@@ -10,7 +10,7 @@ namespace lope::optimize {
 namespace {
 
 // CG iterations that an estimate may take with a factor in hand: more means that the factor is of no use
-// here, unless there are couplings, which no factor sees.
+// here, unless there are couplings, which most factors do not see.
 constexpr int factored_estimate_limit = 30;
 
 // With a preconditioner that acts on smooth errors as well, |Dg| tells within a small factor how far the
@@ -189,7 +189,7 @@ class ProjectedNewton::Run final : public DescentRun {
   bool direct() const { return my_.newton_.solver == LinearSolver::Direct; }
   linalg::Preconditioner& inverse_at_hand() override { return inverse(); }
   bool inverse_suits() const override {
-    return !my_.inverse_ready_ || !objective_.frees_more_than(my_.held_);
+    return !objective_.frees_more_than(my_.held_);
   }
   linalg::Preconditioner& inverse() {
     if (my_.newton_.matrix_free) return my_.diagonal_;
@@ -297,7 +297,7 @@ class ProjectedNewton::Run final : public DescentRun {
     return true;
   }
 
-  // The factor does not see couplings: with them it is only a preconditioner.
+  // Most factors do not see couplings, or see them rounded: with them a factor is only a preconditioner.
   void find_with_factor(const linalg::BlockMatrix& hessian, double tolerance) {
     if (!hessian.couplings().empty()) {
       conjugate_gradients(hessian, tolerance, options_.max_linear_iterations);
@@ -388,7 +388,7 @@ void ProjectedNewton::recall(Objective& objective, const KeptModelPtr& kept) {
 MinimizerSummary PlainNewton::minimize(Objective& objective, std::span<double> x,
                                        const MinimizerOptions& options) {
   double tolerance = resolved_tolerance(options.stopping, objective);
-  const bool displacement = options.stopping.test == StoppingTest::Displacement;
+  const bool displacement = !tests_gradient(options.stopping.test);
   Recorder recorder(options);
   gradient_.resize(objective.size());
   direction_.resize(objective.size());

@@ -4,6 +4,7 @@
 #include <lope/io/json_lines.h>
 #include <lope/linalg/space.h>
 #include <lope/optimize/methods.h>
+#include <lope/optimize/stopping.h>
 #include <lope/scene/state_file.h>
 #include <lope/scene/trajectory.h>
 #include <lope/step/simulation.h>
@@ -160,7 +161,7 @@ Expected<Trajectory> record_trajectory(const step::Model& model, const fs::path&
   Trajectory result;
   result.folder = folder;
   result.reference = optimize::name_of(options.reference);
-  result.is_length = model.solver.stopping.test == optimize::StoppingTest::Displacement;
+  result.is_length = !optimize::tests_gradient(model.solver.stopping.test);
 
   step::Model tight = model;
   tight.solver.method = options.reference;

@@ -1,5 +1,6 @@
 #include <lope/geometry/level_set/combined.h>
 #include <lope/linalg/space.h>
+#include <lope/optimize/stopping.h>
 #include <lope/step/island.h>
 
 #include <algorithm>
@@ -202,7 +203,7 @@ std::vector<double> Island::begin_step(const IslandStart& from, const matter::St
 IslandReport Island::empty_report() const {
   IslandReport report;
   report.bodies = bodies_;
-  report.measures = model_.solver.stopping.test == optimize::StoppingTest::Displacement ? "remaining displacement (m)" : "residual";
+  report.measures = optimize::tests_gradient(model_.solver.stopping.test) ? "residual" : "remaining displacement (m)";
   return report;
 }
 

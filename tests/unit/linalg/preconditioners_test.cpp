@@ -8,6 +8,7 @@
 #include <lope/linalg/inner_solvers.h>
 #include <lope/linalg/rounded_matrix.h>
 #include <lope/linalg/schwarz.h>
+#include <lope/linalg/symmetric_sweep.h>
 
 #include <algorithm>
 #include <memory>
@@ -100,6 +101,8 @@ std::unique_ptr<Preconditioner> schwarz(int count, Weighting weighting, bool coa
 
 const Candidate candidates[] = {
     {"jacobi", 1e-10, [] { return std::unique_ptr<Preconditioner>(std::make_unique<BlockJacobi>()); }},
+    {"gauss_seidel", 1e-10,
+     [] { return std::unique_ptr<Preconditioner>(std::make_unique<SymmetricSweep>()); }},
     {"incomplete_cholesky", 1e-5,
      [] { return std::unique_ptr<Preconditioner>(std::make_unique<IncompleteCholesky>()); }},
     {"cholesky", 1e-10,

@@ -67,13 +67,13 @@ class MpmOf final : public Mpm {
       kinds_.push_back(static_cast<int>(at - models.begin()));
       if (at == models.end()) models.push_back(model);
     }
-    // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
-    // displacement does (docs/material_points.md).
     if (description.minimizer) {
       minimizer_ = description.minimizer();
       by_gradient_ = description.minimizer();
       return;
     }
+    // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
+    // displacement does (docs/material_points.md).
     const bool automatic = description.method == optimize::Method::Auto;
     minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonMgpcg : description.method, 0);
     by_gradient_ = optimize::make_minimizer(automatic ? optimize::Method::Hot : description.method, 0);
@@ -322,7 +322,7 @@ class MpmOf final : public Mpm {
   // L-BFGS makes a model of the Hessian before it looks whether there is anything to do; where the gradient says that there is
   // not, a method that looks first says so.
   optimize::MinimizerSummary minimize(const optimize::MinimizerOptions& options) {
-    if (options.stopping.test != optimize::StoppingTest::Displacement) {
+    if (optimize::tests_gradient(options.stopping.test)) {
       objective_.move_to(u_);
       objective_.gradient(g_);
       if (optimize::gradient_measure(options.stopping.test, objective_, g_) <=

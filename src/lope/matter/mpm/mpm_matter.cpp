@@ -111,18 +111,19 @@ void MpmMatter::draw(const BodyState& state, double /*time*/, const FieldFilter&
 
 void MpmMatter::draw_skins(const mpm::Particles<3>& particles, geometry::DrawnSurface& surface) const {
   geometry::DrawnField part_of{"part", "", 1, {}};
+  std::vector<std::vector<std::size_t>> members(body_.description.parts.size());
+  for (std::size_t p = 0; p < particles.size(); ++p)
+    members[static_cast<std::size_t>(particles.part[p])].push_back(p);
   for (std::size_t k = 0; k < body_.description.parts.size(); ++k) {
     const mpm::Part& part = body_.description.parts[k];
-    if (!part.has_skin) continue;
+    if (!part.has_skin || members[k].empty()) continue;
     std::vector<Vec3> x, v;
     double volume = 0;
-    for (std::size_t p = 0; p < particles.size(); ++p) {
-      if (particles.part[p] != static_cast<std::int32_t>(k)) continue;
+    for (const std::size_t p : members[k]) {
       x.push_back(particles.x[p]);
       v.push_back(particles.v[p]);
       volume += particles.volume[p];
     }
-    if (x.empty()) continue;
     geometry::ParticleSurfaceOptions options;
     options.spacing = std::cbrt(8 * volume / static_cast<double>(x.size()));
     add_skin("body '" + part.name + "'", x, v, options, surface);

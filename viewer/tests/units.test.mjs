@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "lope-units-"));
 const units = {};
 
 before(async () => {
-  const sources = ["frame", "drawable", "surface", "colours", "chart", "statistics", "palette"];
+  const sources = ["frame", "drawable", "surface", "colours", "chart", "statistics", "palette", "frames"];
   await build({
     entryPoints: sources.map((name) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))),
     bundle: true, format: "esm", outdir: folder, outExtension: { ".js": ".mjs" }, logLevel: "error",
@@ -110,4 +110,26 @@ test("the shares of a step's time are all of it", () => {
   assert.ok(Math.abs(parts.reduce((sum, [, s]) => sum + s, 0) - 1) < 1e-12);
   assert.equal(parts[0][0], "factors and preconditioners");
   assert.match(units.reasons(step).join(" "), /30 iterations/);
+});
+
+test("a frame that was under way when a run went on does not come back", async () => {
+  const answers = [];
+  const answer = (time) => ({ ok: true, arrayBuffer: () => Promise.resolve(frameBytes(3, time, {}, []).buffer) });
+  const before = globalThis.fetch;
+  globalThis.fetch = () => new Promise((resolve) => answers.push(resolve));
+  try {
+    const frames = new units.Frames(1);
+    const old = assert.rejects(frames.get(3), { name: "AbortError" });
+    frames.forget();
+    const anew = frames.get(3);
+    answers[0](answer(1));
+    await old;
+    assert.equal(frames.get(3), anew, "the second request is still known");
+    answers[1](answer(2));
+    assert.equal((await anew).time, 2);
+    assert.equal((await frames.get(3)).time, 2);
+    assert.equal(answers.length, 2);
+  } finally {
+    globalThis.fetch = before;
+  }
 });

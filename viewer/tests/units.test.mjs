@@ -133,3 +133,25 @@ test("a frame that was under way when a run went on does not come back", async (
     globalThis.fetch = before;
   }
 });
+
+test("points of parts without a surface are balls beside it", () => {
+  const words = { scene: "s", "m/dimension": "3", "m/points/radius": "0.1" };
+  const constant = [["m/color", [3], Float32Array.of(1, 1, 1)], ["m/points/palette", [2, 3], Float32Array.of(1, 0, 0, 0, 0, 1)]];
+  const points = [
+    ["m/points/position", [3, 3], Float32Array.of(0, 0, 0, 1, 2, 3, 4, 5, 6)], ["m/points/field/part", [3], Float32Array.of(0, 1, 1)],
+    ["m/points/field/velocity", [3, 3], Float32Array.of(9, 0, 0, 3, 4, 0, 0, 0, 2)],
+  ];
+  const surface = [["m/position", [3, 3], Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0)], ["m/triangles", [1, 3], Int32Array.of(0, 1, 2)]];
+  const of = (...arrays) => {
+    const [topology, frame] = [frameBytes(0, 0, words, constant), frameBytes(0, 0, {}, arrays)].map((bytes) => units.decodeFrame(bytes.buffer));
+    return units.drawable("m", topology, frame);
+  };
+  const mixed = of(...points, ...surface, ["m/element/part", [1], Float32Array.of(0)]);
+  assert.deepEqual([...units.loosePoints(mixed)], [1, 2]);
+  const loose = units.withPoints(mixed, units.loosePoints(mixed));
+  assert.deepEqual([...loose.points.position], [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([...units.onPoints(loose, "part")], [1, 1]);
+  assert.deepEqual([...units.onPoints(loose, "speed")], [5, 2]);
+  assert.deepEqual([...units.onVertices(mixed, "part")], [0, 0, 0], "which colours the skin");
+  assert.equal(units.loosePoints(of(...points, ...surface)).length, 0, "a surface without parts is that of everything");
+});

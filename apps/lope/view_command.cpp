@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include "commands.h"
@@ -63,9 +64,8 @@ int view(const ViewArguments& arguments) {
   if (scene.empty() && !arguments.overrides.empty())
     return complain({"--set changes a scene that is started: name one", Trouble::Input});
 
-  // What is started inherits this: a wish for a checkpoint that comes before the first step ends nothing.
-  std::signal(SIGUSR1, SIG_IGN);
   ViewedRuns runs(executable_path());
+  std::optional<Site> site;  // outlives the threads of the server
   auto server = ViewServer::open(arguments.port);
   if (!server) return complain(server.error());
   SiteOptions options;
@@ -74,15 +74,19 @@ int view(const ViewArguments& arguments) {
   options.page = *page;
   options.pictures = executable_path().parent_path() / "../share/lope/pictures";
   options.scenes = scenes_with(scene.empty() ? scene : fs::absolute(scene));
-  Site site(options, runs);
+  site.emplace(options, runs);
   const StopSignals signals("\nStopping; runs that were started here write their checkpoints.\n");
+  // What is started inherits this: a wish for a checkpoint that comes before the first step ends nothing.
+  std::signal(SIGUSR1, SIG_IGN);
   const auto first = first_page(arguments, scene, runs);
   if (!first) return complain(first.error());
-  server->serve([&site](const Request& request) { return site.answer(request); });
+  server->serve([&site](const Request& request) { return site->answer(request); });
   tell(stdout, fmt::format("http://127.0.0.1:{}/{}/{}\nOpen this address in a browser on this machine. "
                            "Ctrl-C ends the viewer.\n",
                            server->port(), options.token, *first));
   while (!stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // Now, since a second signal ends this program at once.
+  runs.stop_all();
   return Done;
 }
 

@@ -22,11 +22,7 @@ fs::path plain(const fs::path& directory) {
 
 }  // namespace
 
-ViewedRuns::~ViewedRuns() {
-  for (auto& [id, run] : runs_) {
-    if (run.program) run.program->interrupt();
-  }
-}
+ViewedRuns::~ViewedRuns() { stop_all(); }
 
 // 0: it is not known yet.
 int ViewedRuns::number_of(const fs::path& directory) const {
@@ -113,6 +109,15 @@ Expected<void> ViewedRuns::stop(int id) {
   (*run)->program->interrupt();
   (*run)->stopping = true;
   return {};
+}
+
+void ViewedRuns::stop_all() {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [id, run] : runs_) {
+    if (!run.program) continue;
+    run.program->interrupt();
+    run.stopping = true;
+  }
 }
 
 Expected<void> ViewedRuns::checkpoint(int id) {

@@ -45,6 +45,8 @@ class ViewedRuns {
   // Fail for runs that were not started here, or have ended.
   Expected<void> stop(int id);
   Expected<void> checkpoint(int id);
+  // Asks all that were started here, and waits for none.
+  void stop_all();
 
   std::vector<Status> all();
   std::optional<Status> find(int id);

@@ -37,6 +37,8 @@ void send(std::string body, const std::string& type, httplib::Response& to) {
   const auto kept = std::make_shared<std::string>(std::move(body));
   to.set_content_provider(kept->size(), type,
                           [kept](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+                            // The range that a request asks for comes unchecked.
+                            if (from > kept->size() || length > kept->size() - from) return false;
                             return sink.write(kept->data() + from, length);
                           });
 }

@@ -153,6 +153,15 @@ json status_of(const ViewedRuns::Status& run) {
   return result;
 }
 
+// Whether text could hold the name of a file outside the folder of the scene, or hide it by escapes.
+bool names_file_elsewhere(std::string_view text) {
+  if (text.find('\\') != std::string_view::npos || text.find("..") != std::string_view::npos) return true;
+  for (std::size_t at = text.find('/'); at != std::string_view::npos; at = text.find('/', at + 1)) {
+    if (at == 0 || std::string_view(" \"'=,[{").find(text[at - 1]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 // What is wrong with a change of the scene; empty: nothing. Files are not named from a page.
 std::string fault_of(const std::string& change) {
   const std::size_t sign = change.find('=');
@@ -160,9 +169,9 @@ std::string fault_of(const std::string& change) {
   if (sign == std::string::npos || sign == 0) return fmt::format("'{}' is not KEY=VALUE", change);
   const bool control =
       std::any_of(change.begin(), change.end(), [](char c) { return static_cast<unsigned char>(c) < 32; });
-  const std::size_t first = change.find_first_not_of(" \"'", sign + 1);
-  if (control || change.find("..") != std::string::npos ||
-      (first != std::string::npos && change[first] == '/'))
+  const std::string_view key = std::string_view(change).substr(0, sign);
+  const bool moves_output = key == "output" || key == "output.directory";
+  if (control || moves_output || names_file_elsewhere(std::string_view(change).substr(sign + 1)))
     return fmt::format("'{}' names a file elsewhere: write that into the scene file", change);
   return "";
 }

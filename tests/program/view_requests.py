@@ -53,6 +53,19 @@ def raw(data, whole=False):
     return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
 
 
+def answers_to(data):
+    """All that comes until the connection is closed, or nothing comes for a while."""
+    answer = b""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as line:
+            line.sendall(data)
+            while piece := line.recv(65536):
+                answer += piece
+    except (ConnectionError, TimeoutError):
+        pass
+    return answer
+
+
 def until(what, words):
     for _ in range(600):
         if what():
@@ -64,6 +77,9 @@ def until(what, words):
 def state():
     return json.loads(get("api/run/1")[1])
 
+
+# A run that has hardly begun takes a wish for a checkpoint.
+check(post("run/1/checkpoint")[0] == 200, "no checkpoint of a run that begins")
 
 # The run goes on, and all of it can be read.
 until(lambda: state()["frames"] and state()["frames"][-1][1] >= 3, "three frames")
@@ -104,6 +120,11 @@ check(raw(f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.examp
 check(raw(f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX: {'y' * 100000}\r\n\r\n".encode()) in (0, 400, 414, 431), "a large header")
 check(raw(f"POST /{token}/api/start HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 99999999999999999999\r\n\r\n{{".encode())
       in (0, 400, 403, 413), "a length that is none")
+for start in (f"/{token}/", "/"):
+    for wanted in ("9-", "4096-8191", "0-4096", "6-5", "-9", "-99999999", "9223372036854775806-", "0-9223372036854775807",
+                   "99999999999999999999-", "0-1,4096-8191", "x"):
+        answer = answers_to(f"GET {start} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nRange: bytes={wanted}\r\nConnection: close\r\n\r\n".encode())
+        check(len(answer) < 1500, f"{len(answer)} bytes for the range {wanted} of {start}")
 check(get("api/runs")[0] == 200, "the viewer does not answer any more")
 
 # Only this machine is listened to.
@@ -122,7 +143,20 @@ check(post("run/1/stop")[0] == 409, "stopped twice")
 check(post("run/1/resume")[0] == 200, "cannot go on")
 check(post("run/1/resume")[0] == 409, "goes on twice")
 until(lambda: state()["frames"][-1][1] > before + 2, "frames after going on")
+# A connection that is kept open is closed at the end, or answered as ever.
+kept = [http.client.HTTPConnection("127.0.0.1", port, timeout=20) for _ in range(4)]
+for connection in kept:
+    connection.request("GET", f"/{token}/api/runs")
+    connection.getresponse().read()
 viewer.send_signal(signal.SIGINT)
+time.sleep(0.4)
+for connection in kept:
+    try:
+        connection.request("GET", f"/{token}/api/runs")
+        answer = connection.getresponse()
+        check(answer.status == 200 and json.loads(answer.read()), f"{answer.status} on a connection that was kept open")
+    except (OSError, http.client.HTTPException):
+        pass
 check(viewer.wait(60) == 0, "does not end well")
 for fault in faults:
     print("FAILED:", fault, file=sys.stderr)

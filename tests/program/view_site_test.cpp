@@ -244,10 +244,21 @@ TEST_F(SiteTest, RefusesToStartWhatIsNotInTheList) {
   const auto changed = [this](const json& change) {
     return answer(post("api/start", json{{"scene", "small"}, {"set", change}}.dump()));
   };
+  const auto elsewhere = [&](const char* change) {
+    const Response response = changed({change});
+    return response.status == 400 && response.body.find("elsewhere") != std::string::npos;
+  };
   for (const char* change :
        {"body.0.shape.mesh=/etc/passwd", "body.0.shape.mesh=\"/etc/passwd\"",
-        "body.0.shape.mesh = '../../x.obj'", "time.duration=1\noutput.directory=x", "=1"})
-    EXPECT_EQ(changed({change}).status, 400) << change;
+        "body.0.shape.mesh = '../../x.obj'", "body.0.shape={mesh=\"/etc/passwd\"}",
+        "body.0.shape = { mesh = '/etc/passwd' }", "body.0.shape={mesh=\"\\u002fetc/passwd\"}",
+        "body.0.shape={mesh=\"\\u002e\\u002e/x\"}", "obstacle=[{shape={mesh=\"a/../../x\"}}]",
+        "output={directory=\"x\"}", "output.directory=x", "time.duration=1\noutput.directory=x"})
+    EXPECT_TRUE(elsewhere(change)) << change;
+  for (const char* change :
+       {"scene.description=1/2 of it", "output.fields=[]", "body.0.shape={mesh=\"a/b.obj\"}"})
+    EXPECT_FALSE(elsewhere(change)) << change;
+  EXPECT_EQ(changed({"=1"}).status, 400);
   EXPECT_EQ(changed({std::string(500, 'x') + "=1"}).status, 400);
   EXPECT_EQ(changed(std::vector<std::string>(100, "time.duration=1")).status, 400);
   const Response wrong = changed({"time.duration=1 apple"});

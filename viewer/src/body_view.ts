@@ -2,7 +2,7 @@
 import * as three from "three";
 import { writable } from "./buffers";
 import type { Drawable } from "./drawable";
-import { onCells, onPoints, onVertices } from "./drawable";
+import { loosePoints, onCells, onPoints, onVertices, withPoints } from "./drawable";
 import { categoryTexture, mapCoordinates, mapTexture, paletteTexture, type Colouring } from "./palette";
 import { Spheres } from "./spheres";
 import type { Stage } from "./stage";
@@ -26,6 +26,8 @@ export interface Wish {
 export interface Shown {
   values?: Float32Array; // on what the surface, the points or the cells show, as far as they are shown
   positions?: Float32Array; // three for each value
+  numbers?: Uint32Array; // of the points; none: 0, 1, …
+  loose?: Shown; // on balls beside the surface
 }
 
 const categorical = new Set(["part", "partition", "kind"]);
@@ -42,6 +44,7 @@ export class BodyView {
   private place = new Float32Array(0);
   private parts?: three.DataTexture;
   private categories?: three.DataTexture;
+  private loose?: Uint32Array; // the points that are balls, if others are not
 
   constructor(private readonly stage: Stage, first: Drawable) {
     const side = first.cut ? three.BackSide : three.DoubleSide;
@@ -70,6 +73,11 @@ export class BodyView {
     return this.layout ? this.layout.source[drawn] : drawn;
   }
 
+  // Point of the body that a ball stands for.
+  point(drawn: number): number {
+    return this.loose ? this.loose[drawn] : drawn;
+  }
+
   // Which values a frame shows, before their range is known.
   values(body: Drawable, wish: Wish, field: string, slice: Slice): Shown {
     if (!field || body.backdrop || !wish.visible) return {};
@@ -78,7 +86,11 @@ export class BodyView {
       return { values: values && Float32Array.from(chosen, (c) => values[c]), positions: cellCentres(body, chosen) };
     }
     if (wish.points && body.points) return { values: onPoints(body, field), positions: body.points.position };
-    return { values: onVertices(body, field), positions: body.position };
+    const numbers = loosePoints(body), loose = withPoints(body, numbers);
+    return {
+      values: onVertices(body, field), positions: body.position,
+      loose: numbers.length > 0 ? { values: onPoints(loose, field), positions: loose.points?.position, numbers } : undefined,
+    };
   }
 
   show(body: Drawable, wish: Wish, colouring: Colouring, range: [number, number], slice: Slice, shown: Shown): void {
@@ -89,16 +101,23 @@ export class BodyView {
     const asSurface = wish.surface && !!body.position && !!body.triangles && !asCells && (!asPoints || body.backdrop);
     this.mesh.visible = asSurface;
     this.wires.visible = asSurface && wish.wireframe;
-    this.spheres.points.visible = asPoints;
+    this.loose = asSurface && !asPoints ? loosePoints(body) : undefined;
+    const withLoose = !!this.loose && this.loose.length > 0;
+    this.spheres.points.visible = asPoints || withLoose;
     this.squares.visible = asCells;
     const coordinates = (values: Float32Array) => {
       if (this.place.length !== 2 * values.length) this.place = new Float32Array(2 * values.length);
       mapCoordinates(values, range[0], range[1], colouring.log, this.place);
       return this.place;
     };
-    const map = shown.values ? this.textureFor(colouring, range) : null;
+    const mapFor = ({ values }: Shown) => (values ? this.textureFor(colouring, range) : null);
+    const map = mapFor(shown);
     if (asSurface) this.showSurface(body, color, map, shown.values && coordinates(shown.values));
     if (asPoints) this.showPoints(body, color, map, shown.values && coordinates(shown.values));
+    if (withLoose) {
+      const { loose = {} } = shown;
+      this.showPoints(withPoints(body, this.loose!), color, mapFor(loose), loose.values && coordinates(loose.values));
+    }
     if (asCells) this.showCells(body, color, map, shown.values && coordinates(shown.values), slice);
   }
 
@@ -109,7 +128,18 @@ export class BodyView {
     return this.categories!;
   }
 
+  // The colours of parts, and the places of those parts in them.
+  private partColours(body: Drawable, parts?: Float32Array): { texture: three.Texture; place: Float32Array } | undefined {
+    const palette = body.points?.palette;
+    if (!palette || !parts) return undefined;
+    const place = new Float32Array(2 * parts.length), count = palette.length / 3;
+    for (let i = 0; i < parts.length; ++i) place[2 * i] = (parts[i] + 0.5) / count;
+    return { texture: (this.parts ??= paletteTexture(palette)), place };
+  }
+
   private showSurface(body: Drawable, color: three.Color, map: three.Texture | null, place?: Float32Array): void {
+    const parts = map ? undefined : this.partColours(body, onVertices(body, "part"));
+    const texture = map ?? parts?.texture ?? null, places = map ? place : parts?.place;
     const position = body.position!, triangles = body.triangles!;
     const { geometry, material } = this.mesh;
     if (!this.layout || !body.constantTriangles) {
@@ -125,12 +155,13 @@ export class BodyView {
       this.rims.geometry.dispose();
       this.rims.geometry = new three.EdgesGeometry(geometry, 40);
     }
-    if (place) gather(place, 2, this.layout, writable(geometry, "uv", 2, count));
+    if (places) gather(places, 2, this.layout, writable(geometry, "uv", 2, count));
     geometry.boundingSphere = null;
-    material.color.copy(map ? new three.Color(0xffffff) : color);
-    if ((material.map === null) !== (map === null)) material.needsUpdate = true;
+    material.color.copy(texture ? new three.Color(0xffffff) : color);
+    if ((material.map === null) !== (texture === null) || (material.emissiveMap === null) !== (map === null)) material.needsUpdate = true;
+    material.map = texture;
     // Values are read from colours: no side is so dark that they cannot be.
-    material.map = material.emissiveMap = map;
+    material.emissiveMap = map;
     material.emissive.set(map ? 0x404040 : 0x000000);
     material.roughness = map ? 1 : body.material === "water" ? 0.18 : body.backdrop ? 0.9 : 0.62;
     const clear = body.material === "water" && !map;
@@ -138,17 +169,9 @@ export class BodyView {
   }
 
   private showPoints(body: Drawable, color: three.Color, map: three.Texture | null, place?: Float32Array): void {
-    const { position, radius, palette } = body.points!;
-    const parts = !map && palette && onPoints(body, "part");
-    if (parts) {
-      const texture = (this.parts ??= paletteTexture(palette)), count = palette.length / 3;
-      texture.minFilter = texture.magFilter = three.NearestFilter;
-      const own = new Float32Array(2 * parts.length);
-      for (let i = 0; i < parts.length; ++i) own[2 * i] = (parts[i] + 0.5) / count;
-      this.spheres.set(position, radius || 0.01, color, texture, own);
-    } else {
-      this.spheres.set(position, radius || 0.01, color, map, place);
-    }
+    const { position, radius } = body.points!;
+    const parts = map ? undefined : this.partColours(body, onPoints(body, "part"));
+    this.spheres.set(position, radius || 0.01, color, map ?? parts?.texture ?? null, map ? place : parts?.place);
   }
 
   private showCells(body: Drawable, color: three.Color, map: three.Texture | null, place: Float32Array | undefined, slice: Slice): void {

@@ -155,6 +155,30 @@ export function onCells(body: Drawable, name: string): Float32Array | undefined 
   return field && shown(field);
 }
 
+// The points that pictures show as balls beside a surface: those of parts without a triangle, where triangles know their parts.
+export function loosePoints(body: Drawable): Uint32Array {
+  const parts = (place: Place) => body.fields.get("part")?.find((field) => field.place === place)?.values;
+  const ofTriangles = parts("element"), ofPoints = parts("points");
+  if (!ofTriangles || !ofPoints) return new Uint32Array();
+  const covered = new Set(ofTriangles);
+  return Uint32Array.from(ofPoints.keys()).filter((p) => !covered.has(ofPoints[p]));
+}
+
+// These points alone, with their fields.
+export function withPoints(body: Drawable, chosen: Uint32Array): Drawable {
+  const take = (values: Float32Array, size: number) => {
+    const result = new Float32Array(size * chosen.length);
+    chosen.forEach((p, i) => result.set(values.subarray(size * p, size * (p + 1)), size * i));
+    return result;
+  };
+  const fields = new Map<string, Field[]>();
+  for (const [name, places] of body.fields) {
+    const field = places.find(({ place }) => place === "points");
+    if (field) fields.set(name, [{ ...field, values: take(field.values, field.components) }]);
+  }
+  return { ...body, points: body.points && { ...body.points, position: take(body.points.position, 3) }, fields };
+}
+
 // The fields of some drawables by name, with the unit that stands in the words of the frames.
 export function fieldNames(bodies: Drawable[], words: Record<string, string>): Map<string, string> {
   const names = new Map<string, string>();

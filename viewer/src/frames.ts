@@ -18,10 +18,6 @@ export class Frames {
     return (this.topologyFrame ??= decodeFrame(await api.bytes(this.run, "topology")));
   }
 
-  has(number: number): boolean {
-    return this.kept.has(number);
-  }
-
   get(number: number): Promise<Frame> {
     const kept = this.kept.get(number);
     if (kept) {
@@ -50,8 +46,10 @@ export class Frames {
     }
   }
 
-  // Forgets everything from this number on: a run that went on writes it anew.
+  // Forgets all frames, those under way too: a run that goes on may write them anew.
   forget(): void {
+    for (const { abort } of this.coming.values()) abort.abort();
+    this.coming.clear();
     this.kept.clear();
     this.bytes = 0;
   }
@@ -59,12 +57,15 @@ export class Frames {
   private fetch(number: number): Promise<Frame> {
     const abort = new AbortController();
     const promise = api.bytes(this.run, `frame/${number}`, abort.signal).then((buffer) => {
+      abort.signal.throwIfAborted();
       const frame = decodeFrame(buffer);
       this.keep(number, frame);
       return frame;
     });
     this.coming.set(number, { promise, abort });
-    const done = () => this.coming.delete(number);
+    const done = () => {
+      if (this.coming.get(number)?.abort === abort) this.coming.delete(number);
+    };
     promise.then(done, done);
     return promise;
   }

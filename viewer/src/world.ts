@@ -59,7 +59,9 @@ export class World {
     for (const body of this.bodies) {
       const seen = this.views.get(body.name)!.values(body, this.wishes.get(body.name)!, field, this.slice);
       shown.set(body.name, seen);
-      if (seen.values) this.seen = rangeOf(seen.values, this.seen);
+      for (const values of [seen.values, seen.loose?.values]) {
+        if (values) this.seen = rangeOf(values, this.seen);
+      }
     }
     const known = this.seen[0] <= this.seen[1];
     this.range = this.colouring.range ?? (known ? [...this.seen] : [0, 1]);
@@ -113,7 +115,7 @@ export class World {
     if (!hit || !body) return "";
     const { x: px, y: py, z: pz } = hit.point;
     const place = `(${[px, py, pz].map((value) => value.toPrecision(4)).join(", ")}) m`;
-    if (!hit.face) return `${body.name}, point ${hit.index ?? 0}, at ${place}`;
+    if (!hit.face) return `${body.name}, point ${this.views.get(body.name)!.point(hit.index ?? 0)}, at ${place}`;
     return `${body.name}, ${body.cells && this.wishes.get(body.name)!.cells ? "a cell" : `vertex ${this.views.get(body.name)!.vertex(hit.face.a)}`}, at ${place}`;
   }
 
@@ -129,14 +131,18 @@ export class World {
   }
 
   private findLargest(shown: Map<string, Shown>): Extreme | undefined {
-    let found: { body: string; place: number; value: number; positions: Float32Array } | undefined;
-    for (const [body, { values, positions }] of shown) {
-      if (!values || !positions) continue;
-      for (let i = 0; i < values.length; ++i) {
-        if (values[i] > (found?.value ?? -Infinity)) found = { body, place: i, value: values[i], positions };
+    let found: { body: string; at: number; value: number; among: Shown } | undefined;
+    for (const [body, all] of shown) {
+      for (const among of [all, all.loose ?? {}]) {
+        const { values, positions } = among;
+        for (let i = 0; values && positions && i < values.length; ++i) {
+          if (values[i] > (found?.value ?? -Infinity)) found = { body, at: i, value: values[i], among };
+        }
       }
     }
-    return found && { ...found, position: new three.Vector3().fromArray(found.positions, 3 * found.place) };
+    if (!found) return undefined;
+    const { body, at, value, among } = found;
+    return { body, place: among.numbers?.[at] ?? at, value, position: new three.Vector3().fromArray(among.positions!, 3 * at) };
   }
 }
 

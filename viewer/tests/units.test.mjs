@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "lope-units-"));
 const units = {};
 
 before(async () => {
-  const sources = ["frame", "drawable", "surface", "colours", "chart", "statistics", "palette"];
+  const sources = ["frame", "drawable", "surface", "colours", "chart", "statistics", "palette", "frames"];
   await build({
     entryPoints: sources.map((name) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))),
     bundle: true, format: "esm", outdir: folder, outExtension: { ".js": ".mjs" }, logLevel: "error",
@@ -110,4 +110,48 @@ test("the shares of a step's time are all of it", () => {
   assert.ok(Math.abs(parts.reduce((sum, [, s]) => sum + s, 0) - 1) < 1e-12);
   assert.equal(parts[0][0], "factors and preconditioners");
   assert.match(units.reasons(step).join(" "), /30 iterations/);
+});
+
+test("a frame that was under way when a run went on does not come back", async () => {
+  const answers = [];
+  const answer = (time) => ({ ok: true, arrayBuffer: () => Promise.resolve(frameBytes(3, time, {}, []).buffer) });
+  const before = globalThis.fetch;
+  globalThis.fetch = () => new Promise((resolve) => answers.push(resolve));
+  try {
+    const frames = new units.Frames(1);
+    const old = assert.rejects(frames.get(3), { name: "AbortError" });
+    frames.forget();
+    const anew = frames.get(3);
+    answers[0](answer(1));
+    await old;
+    assert.equal(frames.get(3), anew, "the second request is still known");
+    answers[1](answer(2));
+    assert.equal((await anew).time, 2);
+    assert.equal((await frames.get(3)).time, 2);
+    assert.equal(answers.length, 2);
+  } finally {
+    globalThis.fetch = before;
+  }
+});
+
+test("points of parts without a surface are balls beside it", () => {
+  const words = { scene: "s", "m/dimension": "3", "m/points/radius": "0.1" };
+  const constant = [["m/color", [3], Float32Array.of(1, 1, 1)], ["m/points/palette", [2, 3], Float32Array.of(1, 0, 0, 0, 0, 1)]];
+  const points = [
+    ["m/points/position", [3, 3], Float32Array.of(0, 0, 0, 1, 2, 3, 4, 5, 6)], ["m/points/field/part", [3], Float32Array.of(0, 1, 1)],
+    ["m/points/field/velocity", [3, 3], Float32Array.of(9, 0, 0, 3, 4, 0, 0, 0, 2)],
+  ];
+  const surface = [["m/position", [3, 3], Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0)], ["m/triangles", [1, 3], Int32Array.of(0, 1, 2)]];
+  const of = (...arrays) => {
+    const [topology, frame] = [frameBytes(0, 0, words, constant), frameBytes(0, 0, {}, arrays)].map((bytes) => units.decodeFrame(bytes.buffer));
+    return units.drawable("m", topology, frame);
+  };
+  const mixed = of(...points, ...surface, ["m/element/part", [1], Float32Array.of(0)]);
+  assert.deepEqual([...units.loosePoints(mixed)], [1, 2]);
+  const loose = units.withPoints(mixed, units.loosePoints(mixed));
+  assert.deepEqual([...loose.points.position], [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([...units.onPoints(loose, "part")], [1, 1]);
+  assert.deepEqual([...units.onPoints(loose, "speed")], [5, 2]);
+  assert.deepEqual([...units.onVertices(mixed, "part")], [0, 0, 0], "which colours the skin");
+  assert.equal(units.loosePoints(of(...points, ...surface)).length, 0, "a surface without parts is that of everything");
 });

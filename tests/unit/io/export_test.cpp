@@ -229,6 +229,40 @@ TEST_F(Export, UsdHoldsMeshesPointsAndVelocitiesOverTime) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '{'), std::count(text.begin(), text.end(), '}'));
 }
 
+// A surface, and a body without one, that come and go: each has its own values, and is seen when it is there.
+TEST(Usd, BodiesAreKnownByTheirNames) {
+  const TemporaryFolder folder;
+  const geometry::Mesh cube = cube_surface(1);
+  const std::vector<Vec3> grains = {{1, 2, 3}, {4, 5, 6}};
+  const Field heat{"heat", 1, {7, 8}}, wet{"wet", 1, {1, 0}};
+  UsdStage stage(folder.path(), "run", {});
+  const SeriesBody skin{"snow_surface", cube.vertices, cube.triangles, {}, {}, {}},
+      none{"fog", {}, {}, {}, {}, {}};
+  ASSERT_TRUE(stage.add_frame(0, 0, std::vector<SeriesBody>{none, {"snow", grains, {}, {}, {heat}, {}}}));
+  ASSERT_TRUE(stage.add_frame(
+      1, 0.1, std::vector<SeriesBody>{skin, none, {"snow", grains, {}, {}, {wet, heat}, {}}}));
+  ASSERT_TRUE(stage.add_frame(2, 0.2, std::vector<SeriesBody>{{"snow", grains, {}, {}, {heat}, {}}}));
+  ASSERT_TRUE(stage.finish());
+  const std::string text = *read_file(folder / "run.usda");
+  EXPECT_NE(text.find("def Points \"snow\""), std::string::npos);
+  EXPECT_EQ(text.find("\"fog\""), std::string::npos);
+  const std::size_t surface = text.find("def Mesh \"snow_surface\"");
+  ASSERT_NE(surface, std::string::npos) << text;
+  for (int frame = 0; frame < 3; ++frame) {
+    EXPECT_EQ(time_samples(text, "snow", "point3f[] points").at(frame), flat(grains));
+    EXPECT_EQ(time_samples(text, "snow", "float[] primvars:heat").at(frame), (std::vector<float>{7, 8}));
+  }
+  EXPECT_NE(text.find("float[] primvars:wet = [1, 0]"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "token visibility.timeSamples = {\n            0: \"invisible\",\n            1: \"inherited\",\n"
+          "            2: \"invisible\",\n",
+          surface),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("visibility"), text.rfind("visibility"));  // of what comes and goes alone
+}
+
 TEST_F(Export, FilesMayBeTurnedAndScaled) {
   ExportOptions how;
   how.z_up = true;

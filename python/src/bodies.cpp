@@ -46,7 +46,9 @@ template <class Call>
 auto computed(const Body& body, const Call& call) {
   step::Simulation& simulation = body.simulation->idle();
   const Simulation::Busy busy(*body.simulation);
-  return unlocked([&] { return call(simulation); });
+  auto result = unlocked([&] { return call(simulation); });
+  body.simulation->rethrow();
+  return result;
 }
 
 std::vector<matter::Field> all_fields(const Body& body, const matter::FieldFilter& wanted) {

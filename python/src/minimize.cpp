@@ -60,7 +60,7 @@ py::dict minimize(ObjectiveHandle& handle, const py::object& start, const std::s
     const py::object answer = callback(record);
     stop = !answer.is_none() && answer.cast<bool>();
   };
-  options.stop_requested = [&] { return stop; };
+  options.stop_requested = [&] { return stop || handle.failed(); };
   const auto minimizer = optimize::make_minimizer(method_named(method), objective.size());
   double value = 0;
   std::vector<double> gradient(objective.size());
@@ -71,6 +71,7 @@ py::dict minimize(ObjectiveHandle& handle, const py::object& start, const std::s
     objective.gradient(gradient);
     return found;
   });
+  handle.rethrow();
   py::dict result = to_dict(summary);
   result["x"] = copied(x);
   result["value"] = value;

@@ -17,7 +17,8 @@ void connect_log() {
     const char* method = level == LogLevel::Warning ? "warning" : level == LogLevel::Info ? "info" : "debug";
     logger->attr(method)("%s", py::str(message.data(), message.size()));
   });
-  py::module_::import("atexit").attr("register")(py::cpp_function([] { set_log_sink({}); }));
+  py::module_::import("atexit").attr("register")(
+      py::cpp_function([] { unlocked([] { set_log_sink({}); }); }));
 }
 
 void set_threads(int threads) {
@@ -25,7 +26,7 @@ void set_threads(int threads) {
   if (threads < 0)
     throw InputFailure("the number of threads must not be negative (0: as many as there are cores)");
   limit.reset();
-  if (threads > 0) limit = std::make_unique<ThreadLimit>(threads);
+  if (threads > 0) limit = unlocked([&] { return std::make_unique<ThreadLimit>(threads); });
 }
 
 template <class Entries>

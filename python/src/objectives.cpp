@@ -321,10 +321,12 @@ auto evaluate(ObjectiveHandle& handle, const py::handle& x, const Call& call) {
   const std::shared_ptr<void> lease = handle.lease();
   Objective& objective = handle.objective();
   const std::vector<double> point = numbers_of(x, objective.size(), "x");
-  return unlocked([&] {
+  auto result = unlocked([&] {
     objective.move_to(point);
     return call(objective);
   });
+  handle.rethrow();
+  return result;
 }
 
 HessianKind kind_of(bool projected) { return projected ? HessianKind::Projected : HessianKind::Raw; }
@@ -344,6 +346,7 @@ py::dict derivative_errors(ObjectiveHandle& handle, const py::handle& x, double 
   const std::vector<double> point = numbers_of(x, objective.size(), "x");
   const optimize::DerivativeErrors errors =
       unlocked([&] { return check_derivatives(objective, point, {.step = step, .directions = directions}); });
+  handle.rethrow();
   py::dict result;
   result["gradient"] = errors.gradient;
   result["hessian"] = errors.hessian;

@@ -14,6 +14,9 @@ class ObjectiveHandle {
   virtual std::shared_ptr<void> lease() = 0;
   // With a lease.
   virtual optimize::Objective& objective() = 0;
+  // Whether a function of Python has failed since, after which values mean nothing; rethrow() throws its exception, with the GIL.
+  virtual bool failed() const { return false; }
+  virtual void rethrow() {}
 };
 
 }  // namespace lope::python

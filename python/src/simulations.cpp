@@ -173,6 +173,8 @@ class StepObjective final : public ObjectiveHandle {
     return std::make_shared<Simulation::Busy>(*simulation_);
   }
   optimize::Objective& objective() override { return objective_; }
+  bool failed() const override { return simulation_->failed(); }
+  void rethrow() override { simulation_->rethrow(); }
 
  private:
   std::shared_ptr<Simulation> simulation_;

@@ -51,6 +51,9 @@ class Simulation : public std::enable_shared_from_this<Simulation> {
   void load(const std::filesystem::path& path);
   void request_stop() { stop_ = true; }
   void use_method(const std::string& name);
+  // Whether a function of Python that the library called has failed; its exception, with the GIL.
+  bool failed() const { return failures_->any(); }
+  void rethrow() { failures_->rethrow(); }
 
   // Of an array of a body's state.
   py::array show(std::size_t body, const ArrayView& view);

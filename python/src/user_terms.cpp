@@ -35,7 +35,8 @@ class UserTerm final : public matter::ContactTerm {
 
   void move_to(std::span<const double> x) override {
     const std::span<const double> mine = own(x);
-    if (std::equal(mine.begin(), mine.end(), point_.begin(), point_.end())) return;
+    if (!failed_ && std::equal(mine.begin(), mine.end(), point_.begin(), point_.end())) return;
+    failed_ = false;
     point_.assign(mine.begin(), mine.end());
     value_.reset();
     raw_.reset();
@@ -113,6 +114,7 @@ class UserTerm final : public matter::ContactTerm {
   template <class Call>
   void call(const Call& function) {
     if (!failures_->any()) failures_->guard(function);
+    failed_ = failed_ || failures_->any();
   }
   const CsrMatrix& matrix(HessianKind kind) {
     std::optional<CsrMatrix>& known = kind == HessianKind::Raw || energy_.convex ? raw_ : projected_;
@@ -133,6 +135,7 @@ class UserTerm final : public matter::ContactTerm {
   int dimension_;
   std::shared_ptr<Failures> failures_;
   std::vector<double> point_;
+  bool failed_ = false;  // what is known of this point is none of the functions'
   std::optional<double> value_;
   std::optional<CsrMatrix> raw_, projected_;
 };

@@ -146,3 +146,52 @@ def test_what_they_return_is_looked_at(beam):
         lope.Simulation(beam, forces={"baz": lambda t, x: x})
     with pytest.raises(lope.InputError, match="no handle 'door'"):
         lope.Simulation(beam, motions={("bar", "door"): lambda t, x: x})
+
+
+@pytest.mark.parametrize("which", ["value", "gradient", "hessian"])
+def test_exceptions_of_energies_come_out_of_step_problems(beam, which):
+    """Every time that the functions are called, whatever was known of the point before."""
+    failing = []
+
+    def function(name, result):
+        def call(x):
+            if name in failing:
+                raise LookupError("mine")
+            return result(x)
+        return call
+
+    energy = lope.Energy(function("value", lambda x: 0.5 * (x ** 2).sum()), function("gradient", lambda x: x),
+                         function("hessian", lambda x: scipy.sparse.identity(x.size)), convex=True)
+    simulation = lope.Simulation(beam, energies={"bar": energy})
+    objective, start, _ = simulation.step_problem()
+    x = start + 1e-3
+    expected = objective.value(start), objective.gradient(start), objective.hessian(start).toarray()
+    objective.value(x)
+    failing.append(which)
+    asked = {"value": objective.value, "gradient": objective.gradient, "hessian": objective.hessian}[which]
+    for _ in range(2):
+        with pytest.raises(LookupError, match="mine"):
+            asked(start)
+        with pytest.raises(LookupError, match="mine"):
+            objective.check_derivatives(start)
+        with pytest.raises(LookupError, match="mine"):
+            lope.minimize(objective, x0=start, method="newton")
+    failing.clear()
+    assert objective.value(start) == expected[0]
+    assert np.array_equal(objective.gradient(start), expected[1])
+    assert np.array_equal(objective.hessian(start).toarray(), expected[2])
+
+
+def test_exceptions_end_a_minimisation(beam):
+    calls = []
+
+    def fail(x):
+        calls.append(1)
+        raise LookupError("mine")
+
+    energy = lope.Energy(lambda x: 0.5 * (x ** 2).sum(), lambda x: x, fail)
+    objective, start, _ = lope.Simulation(beam, energies={"bar": energy}).step_problem()
+    iterations = []
+    with pytest.raises(LookupError, match="mine"):
+        lope.minimize(objective, x0=start, tolerance=0, max_iterations=50, callback=iterations.append)
+    assert len(calls) == 1 and len(iterations) < 5

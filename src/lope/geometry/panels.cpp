@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -151,26 +152,52 @@ std::vector<double> sharp_corners(const Side& side) {
   return result;
 }
 
+Vec2 point_at(const Side& side, double place) {
+  const auto above = std::upper_bound(side.along.begin() + 1, side.along.end() - 1, place);
+  const std::size_t i = index(above - side.along.begin());
+  const double part = (place - side.along[i - 1]) / (side.along[i] - side.along[i - 1]);
+  return (1 - part) * side.line[i - 1] + part * side.line[i];
+}
+
+// The free place that is nearest to another one, if nearer than `near`; it is taken from now on.
+std::optional<std::size_t> take_nearest(const std::vector<double>& places, double to, double near,
+                                        std::vector<bool>& taken) {
+  std::optional<std::size_t> nearest;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double distance = std::abs(places[i] - to);
+    if (taken[i] || !(distance < near)) continue;
+    near = distance;
+    nearest = i;
+  }
+  if (nearest) taken[*nearest] = true;
+  return nearest;
+}
+
 // Vertices of two outlines: at the ends, at the sharp corners of either (of both where these are less than half an edge
 // apart), equally spaced between. `second` runs backwards.
-void place_vertices(Side& first, Side& second, double edge) {
+Expected<void> place_vertices(Side& first, Side& second, double edge, const std::string& where) {
   std::vector<std::array<double, 2>> stops = {{0, 0}, {1, 1}};
-  for (const double a : sharp_corners(first)) stops.push_back({a, a});
+  const std::vector<double> corners = sharp_corners(first);
+  std::vector<double> twins = corners;
+  std::vector<bool> taken(corners.size(), false);
   const double near = 0.5 * edge / std::max(first.length, second.length);
   for (const double along : sharp_corners(second)) {
     const double b = 1 - along;
-    const auto same = std::find_if(stops.begin() + 2, stops.end(),
-                                   [&](const auto& stop) { return std::abs(stop[0] - b) < near; });
-    if (same != stops.end()) {
-      (*same)[1] = b;
-    } else {
+    if (const auto same = take_nearest(corners, b, near, taken))
+      twins[*same] = b;
+    else
       stops.push_back({b, b});
-    }
   }
+  for (std::size_t i = 0; i < corners.size(); ++i) stops.push_back({corners[i], twins[i]});
   std::sort(stops.begin(), stops.end());
   first.places = second.places = {0};
   for (std::size_t i = 1; i < stops.size(); ++i) {
     const double a = stops[i][0] - stops[i - 1][0], b = stops[i][1] - stops[i - 1][1];
+    if (!(a > 0 && b > 0))
+      return input_error(
+          "{}: sharp corners of its sides are less than half an edge apart, near ({:.4g}, {:.4g}) m "
+          "of panel edge '{}'; a shorter edge",
+          where, point_at(first, stops[i][0])[0], point_at(first, stops[i][0])[1], first.edge.name);
     const int pieces =
         std::max(1, static_cast<int>(std::lround(std::max(a * first.length, b * second.length) / edge)));
     for (int k = 1; k <= pieces; ++k) {
@@ -181,6 +208,29 @@ void place_vertices(Side& first, Side& second, double edge) {
   }
   std::reverse(second.places.begin(), second.places.end());
   for (double& place : second.places) place = 1 - place;
+  return {};
+}
+
+// Vertices of an outline where those of a patch are; the nearest ones move to its sharp corners. `patch` runs backwards.
+Expected<void> copy_vertices(const Side& patch, Side& outline, double edge, const std::string& where) {
+  outline.places.clear();
+  for (auto place = patch.places.rbegin(); place != patch.places.rend(); ++place)
+    outline.places.push_back(1 - *place);
+  const std::vector<double> given = outline.places;
+  std::vector<bool> taken(given.size(), false);
+  taken.front() = taken.back() = true;
+  for (const double corner : sharp_corners(outline)) {
+    const auto nearest = take_nearest(given, corner, 0.5 * edge / outline.length, taken);
+    if (nearest) outline.places[*nearest] = corner;
+    if (!nearest || outline.places[*nearest - 1] >= corner || corner >= outline.places[*nearest + 1]) {
+      const Vec2 at = point_at(outline, corner);
+      return input_error(
+          "{}: edge '{}' has a sharp corner at ({:.4g}, {:.4g}) m, and within half an edge of "
+          "it the mesh file has no vertex for it",
+          where, outline.edge.name, at[0], at[1]);
+    }
+  }
+  return {};
 }
 
 // Both sides get places; `where` begins messages.
@@ -196,22 +246,12 @@ Expected<void> match(Side& first, Side& second, const PanelSeam& seam, double ed
       return input_error("{}: its sides have {} and {} vertices; mesh files are taken as they are", where,
                          first.nodes.size(), second.nodes.size());
   } else if (first.is_patch() || second.is_patch()) {
-    const Side& given = first.is_patch() ? first : second;
-    Side& other = first.is_patch() ? second : first;
-    other.places.clear();
-    for (auto place = given.places.rbegin(); place != given.places.rend(); ++place)
-      other.places.push_back(1 - *place);
+    return first.is_patch() ? copy_vertices(first, second, edge, where)
+                            : copy_vertices(second, first, edge, where);
   } else {
-    place_vertices(first, second, edge);
+    return place_vertices(first, second, edge, where);
   }
   return {};
-}
-
-Vec2 point_at(const Side& side, double place) {
-  const auto above = std::upper_bound(side.along.begin() + 1, side.along.end() - 1, place);
-  const std::size_t i = index(above - side.along.begin());
-  const double part = (place - side.along[i - 1]) / (side.along[i] - side.along[i - 1]);
-  return (1 - part) * side.line[i - 1] + part * side.line[i];
 }
 
 // The border of an outline: vertices of its seams where these are, others at about `edge`. Sides learn their nodes.

@@ -1,5 +1,6 @@
 #include <lope/base/errors.h>
 #include <lope/geometry/level_set/volume_file.h>
+#include <lope/geometry/points_beside_surface.h>
 #include <lope/geometry/surface_check.h>
 #include <lope/io/export.h>
 #include <lope/io/file.h>
@@ -70,6 +71,17 @@ std::vector<Vec3> positions_of(const geometry::DrawnSurface& surface) {
   return x;
 }
 
+// Rows of so many values.
+std::vector<float> picked(const std::vector<float>& values, std::size_t columns,
+                          const std::vector<std::size_t>& rows) {
+  std::vector<float> result;
+  for (const std::size_t row : rows) {
+    const float* first = values.data() + row * columns;
+    result.insert(result.end(), first, first + columns);
+  }
+  return result;
+}
+
 bool has_surface(const Drawable& drawable) {
   return !drawable.surface.triangles.empty() || !drawable.surface.tetrahedra.empty();
 }
@@ -136,6 +148,15 @@ class Exporter {
   Converted points_of(std::string name, const geometry::DrawnPoints& points) const {
     return {std::move(name), to_vectors(points.positions), {}, {}, fields_of(points.fields), {}};
   }
+  // What the surface does not show.
+  Converted loose_points_of(std::string name, const Drawable& drawable) const {
+    const std::vector<std::size_t> which = geometry::points_beside_surface(drawable);
+    geometry::DrawnPoints points = drawable.points;
+    points.positions = picked(points.positions, 3, which);
+    for (DrawnField& field : points.fields)
+      field.values = picked(field.values, static_cast<std::size_t>(field.components), which);
+    return points_of(std::move(name), points);
+  }
   std::vector<Field> fields_of(const std::vector<DrawnField>& drawn) const {
     std::vector<Field> result;
     for (const DrawnField& field : drawn) result.push_back(placing_.placed(field));
@@ -144,6 +165,7 @@ class Exporter {
 
   // Whether a surface and points of one body both have a place in the format.
   bool holds_both() const { return options_.format == "vtu" || options_.format == "usd"; }
+  bool holds_surfaces() const { return options_.format == "ply" || options_.format == "obj"; }
   bool prefers_points() const { return options_.format == "csv"; }
 
   Expected<void> write_bodies(std::int64_t number, const RunFrames::Data& data) {
@@ -167,6 +189,9 @@ class Exporter {
         add(std::move(part), drawable);
       }
       if (!surface || (points && holds_both())) add(points_of(name, drawable.points), drawable);
+      if (!surface || !holds_surfaces()) continue;
+      Converted loose = loose_points_of(name + "_points", drawable);
+      if (!loose.positions.empty()) add(std::move(loose), drawable);
     }
     return writer_->add_frame(number, data.time, bodies);
   }

@@ -16,6 +16,8 @@ namespace {
 // Of the time codes where a run has a single frame.
 constexpr double default_rate = 24;
 
+constexpr const char *visibility = "token visibility", *invisible = "\"invisible\"";
+
 // Letters, digits and underscores, no digit first.
 std::string identifier(const std::string& name) {
   std::string result;
@@ -53,37 +55,48 @@ Vec3 linear(const Vec3& color) {
 
 }  // namespace
 
-UsdStage::Prim& UsdStage::prim(std::size_t index, const SeriesBody& body, bool mesh) {
-  if (index == prims_.size()) {
-    std::string name = identifier(body.name);
-    const auto taken = [&](const std::string& wanted) {
-      return std::any_of(prims_.begin(), prims_.end(),
-                         [&](const Prim& other) { return other.name == wanted; });
-    };
-    for (int number = 2; taken(name); ++number) name = fmt::format("{}_{}", identifier(body.name), number);
-    prims_.push_back({std::move(name), mesh, body.color, body.point_radius, {}});
+void UsdStage::Prim::sample(std::int64_t number, const std::string& declaration, const char* metadata,
+                            bool held, std::string text) {
+  auto attribute = std::ranges::find(attributes, declaration, &Attribute::declaration);
+  if (attribute == attributes.end()) {
+    attributes.push_back({declaration, metadata, held, {}});
+    attribute = std::prev(attributes.end());
   }
-  return prims_[index];
+  std::vector<Sample>& samples = attribute->samples;
+  if (!held || samples.empty() || samples.back().text != text) samples.push_back({number, std::move(text)});
+}
+
+UsdStage::Prim& UsdStage::prim(const SeriesBody& body, bool mesh) {
+  const auto known = std::ranges::find_if(
+      prims_, [&](const Prim& other) { return other.body == body.name && other.mesh == mesh; });
+  if (known != prims_.end()) return *known;
+  std::string name = identifier(body.name);
+  const auto taken = [&](const std::string& wanted) {
+    return std::ranges::find(prims_, wanted, &Prim::name) != prims_.end();
+  };
+  for (int number = 2; taken(name); ++number) name = fmt::format("{}_{}", identifier(body.name), number);
+  Prim& added =
+      prims_.emplace_back(Prim{body.name, std::move(name), mesh, body.color, body.point_radius, {}, false});
+  if (numbers_.size() > 1) added.sample(numbers_.front(), visibility, "", true, invisible);
+  return added;
 }
 
 Expected<void> UsdStage::add_frame(std::int64_t number, double time, std::span<const SeriesBody> bodies) {
   numbers_.push_back(number);
   times_.push_back(time);
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const SeriesBody& body = bodies[b];
+  for (Prim& prim : prims_) prim.present = false;
+  for (const SeriesBody& body : bodies) {
     if (const auto sound = check_body(body); !sound) return sound;
     const Surface surface = shown_part(body);
-    Prim& prim = this->prim(b, body, !surface.triangles.empty());
-    std::size_t next = 0;
+    const std::size_t count = surface.vertices.size();
+    if (count == 0) continue;
+    Prim& prim = this->prim(body, !surface.triangles.empty());
+    prim.present = true;
     const auto sample = [&](const std::string& declaration, const char* metadata, bool held,
                             std::string text) {
-      if (next == prim.attributes.size()) prim.attributes.push_back({declaration, metadata, held, {}});
-      std::vector<Sample>& samples = prim.attributes[next++].samples;
-      if (!held || samples.empty() || samples.back().text != text)
-        samples.push_back({number, std::move(text)});
+      prim.sample(number, declaration, metadata, held, std::move(text));
     };
-    const std::size_t count = surface.vertices.size();
-    Vec3 low = Vec3::Constant(count > 0 ? std::numeric_limits<double>::infinity() : 0), high = -low;
+    Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
     for (const int vertex : surface.vertices) {
       low = low.cwiseMin(body.positions[static_cast<std::size_t>(vertex)]);
       high = high.cwiseMax(body.positions[static_cast<std::size_t>(vertex)]);
@@ -116,6 +129,8 @@ Expected<void> UsdStage::add_frame(std::int64_t number, double time, std::span<c
              }));
     }
   }
+  for (Prim& prim : prims_)
+    prim.sample(number, visibility, "", true, prim.present ? "\"inherited\"" : invisible);
   return {};
 }
 
@@ -142,6 +157,7 @@ std::string UsdStage::text() const {
     }
     for (const Attribute& attribute : prim.attributes) {
       const bool once = attribute.samples.size() == 1;
+      if (once && attribute.declaration == visibility) continue;  // always visible
       const std::string metadata =
           attribute.metadata.empty() ? "" : " (\n            " + attribute.metadata + "\n        )";
       if (!once && !metadata.empty()) print(out, "        ", attribute.declaration, metadata, '\n');

@@ -3,8 +3,8 @@
 //
 // Surfaces are Mesh, particles Points; `velocities` (for motion blur) is the field "velocity" on their points, other scalars and
 // vectors on points are primvars. Time codes are the numbers of the frames. What stays the same is written once; the mesh of a
-// liquid's surface has samples of its own. Texts are kept in memory until the end: for long runs of large meshes other formats are
-// better.
+// liquid's surface has samples of its own. What is not there in all frames is invisible in the others. Texts are kept in memory
+// until the end: for long runs of large meshes other formats are better.
 #pragma once
 
 #include <lope/io/series.h>
@@ -38,13 +38,19 @@ class UsdStage final : public SeriesWriter {
     std::vector<Sample> samples;
   };
   struct Prim {
+    std::string body;  // whose it is
     std::string name;  // an identifier
     bool mesh = false;
     Vec3 color;
     double point_radius = 0;
     std::vector<Attribute> attributes;
+    bool present = false;  // in the last frame
+
+    void sample(std::int64_t number, const std::string& declaration, const char* metadata, bool held,
+                std::string text);
   };
-  Prim& prim(std::size_t index, const SeriesBody& body, bool mesh);
+  // Of a body and what it is now; a new one was not there before.
+  Prim& prim(const SeriesBody& body, bool mesh);
   std::string text() const;
 
   std::filesystem::path folder_;

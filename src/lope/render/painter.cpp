@@ -1,5 +1,6 @@
 #include <lope/base/errors.h>
 #include <lope/geometry/partition.h>
+#include <lope/geometry/points_beside_surface.h>
 #include <lope/render/annotate.h>
 #include <lope/render/cell_plot.h>
 #include <lope/render/looks.h>
@@ -10,7 +11,6 @@
 #include <map>
 #include <numbers>
 #include <numeric>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -86,16 +86,10 @@ const DrawnField* parts_of_surface(const Drawable& drawable) {
   return find_field(drawable.surface.element_fields, "part");
 }
 
-// Those that are not drawn as a surface.
 std::vector<std::size_t> shown_points(const Drawable& drawable, bool all) {
-  const DrawnField *skins = parts_of_surface(drawable), *part = find_field(drawable.points.fields, "part");
-  std::vector<std::size_t> shown;
-  if (!all && has_surface(drawable) && !(skins && part)) return shown;
-  std::set<float> covered;
-  if (!all && has_surface(drawable)) covered.insert(skins->values.begin(), skins->values.end());
-  for (std::size_t p = 0; p < drawable.points.count(); ++p) {
-    if (covered.empty() || !covered.contains(part->values[p])) shown.push_back(p);
-  }
+  if (!all) return geometry::points_beside_surface(drawable);
+  std::vector<std::size_t> shown(drawable.points.count());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
   return shown;
 }
 

@@ -205,6 +205,70 @@ TEST(Panels, PatchesDictateTheVertices) {
   EXPECT_NE(refused.error().message.find("9 and 11 vertices"), std::string::npos) << refused.error().message;
 }
 
+// A square above and one below a border that both have; from and to: the parts of it that are theirs.
+std::vector<Panel> halves(const std::vector<Vec2>& upper, const std::vector<Vec2>& lower) {
+  std::vector<Vec2> above = upper, below(lower.rbegin(), lower.rend());
+  for (const Vec2& p : {Vec2(1, 1), Vec2(0, 1)}) above.push_back(p);
+  for (const Vec2& p : {Vec2(0, -1), Vec2(1, -1)}) below.push_back(p);
+  const int a = static_cast<int>(upper.size()), b = static_cast<int>(lower.size());
+  return {{"above", above, {}, {{"bottom", 0, a - 1}}, {}}, {"below", below, {}, {{"top", 0, b - 1}}, {}}};
+}
+
+bool has_vertex(const Sheet& sheet, const Vec2& place) {
+  return std::ranges::any_of(sheet.flat, [&](const Vec2& p) { return (p - place).norm() < 1e-12; });
+}
+
+// Sharp corners of both sides that are less than half an edge apart from their neighbours, too.
+TEST(Panels, SharpCornersMeetTheirNearest) {
+  const std::vector<Vec2> notch = {{0, 0}, {0.47, 0}, {0.5, 0.05}, {0.53, 0}, {1, 0}};
+  const std::vector<PanelSeam> seam = {{{"above", "below"}, {"bottom", "top"}, 0.05}};
+  const auto sewn = sew(halves(notch, notch), seam, 0.15);
+  ASSERT_TRUE(sewn) << sewn.error().message;
+  for (const Vec2& corner : notch) EXPECT_TRUE(has_vertex(*sewn, corner)) << corner.transpose();
+  // What meets is at the same place, so that nothing is stretched.
+  double area = 0;
+  for (const Triangle& t : sewn->triangles) {
+    const Vec3 &a = sewn->vertices[index(t[0])], &b = sewn->vertices[index(t[1])],
+               &c = sewn->vertices[index(t[2])];
+    area += 0.5 * (b - a).cross(c - a).norm();
+  }
+  EXPECT_NEAR(area, 2, 1e-12);
+  EXPECT_NEAR(flat_area(*sewn), 2, 1e-12);
+  // The nearest ones would cross the others.
+  const auto refused =
+      sew(halves({{0, 0}, {0.5, 0}, {0.52, 0.02}, {1, 0.02}}, {{0, 0}, {0.477, 0}, {0.497, 0.02}, {1, 0.02}}),
+          seam, 0.15);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("a shorter edge"), std::string::npos) << refused.error().message;
+}
+
+TEST(Panels, PatchesGiveVerticesToSharpCornersOrSayWhere) {
+  Panel patch;
+  patch.name = "patch";
+  patch.patch = rectangle_sheet(1, 0.5, 0.13);  // its sides have vertices every eighth
+  const auto corner = [&](double x) {
+    const auto at = std::ranges::find_if(patch.patch.vertices,
+                                         [&](const Vec3& v) { return (v - Vec3(x, 0.25, 0)).norm() < 1e-9; });
+    return static_cast<int>(at - patch.patch.vertices.begin());
+  };
+  patch.edges = {{"top", corner(0.5), corner(-0.5)}};
+  const Panel above = {"above",
+                       {{0, 0}, {0.45, -0.2}, {1, 0}, {1, 1}, {0, 1}},
+                       {},
+                       {{"bottom", 0, 2}},
+                       placed(0, {-0.5, 0.25, 0})};
+  const std::vector<PanelSeam> seam = {{{"patch", "above"}, {"top", "bottom"}, 0.1}};
+  const auto sewn = sew({patch, above}, seam, 0.13);
+  ASSERT_TRUE(sewn) << sewn.error().message;
+  EXPECT_TRUE(has_vertex(*sewn, {0.45, -0.2}));
+  EXPECT_EQ(sheet_pieces(*sewn), 1);
+  const auto refused = sew({patch, above}, seam, 0.05);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("edge 'bottom' has a sharp corner at (0.45, -0.2) m"),
+            std::string::npos)
+      << refused.error().message;
+}
+
 TEST(Panels, BadOnesAreNamed) {
   const auto message = [](const std::function<void(std::vector<Panel>&, std::vector<PanelSeam>&)>& spoil) {
     std::vector<Panel> panels = skirt();

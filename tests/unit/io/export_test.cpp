@@ -229,6 +229,79 @@ TEST_F(Export, UsdHoldsMeshesPointsAndVelocitiesOverTime) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '{'), std::count(text.begin(), text.end(), '}'));
 }
 
+// A surface, and a body without one, that come and go: each has its own values, and is seen when it is there.
+TEST(Usd, BodiesAreKnownByTheirNames) {
+  const TemporaryFolder folder;
+  const geometry::Mesh cube = cube_surface(1);
+  const std::vector<Vec3> grains = {{1, 2, 3}, {4, 5, 6}};
+  const Field heat{"heat", 1, {7, 8}}, wet{"wet", 1, {1, 0}};
+  UsdStage stage(folder.path(), "run", {});
+  const SeriesBody skin{"snow_surface", cube.vertices, cube.triangles, {}, {}, {}},
+      none{"fog", {}, {}, {}, {}, {}};
+  ASSERT_TRUE(stage.add_frame(0, 0, std::vector<SeriesBody>{none, {"snow", grains, {}, {}, {heat}, {}}}));
+  ASSERT_TRUE(stage.add_frame(
+      1, 0.1, std::vector<SeriesBody>{skin, none, {"snow", grains, {}, {}, {wet, heat}, {}}}));
+  ASSERT_TRUE(stage.add_frame(2, 0.2, std::vector<SeriesBody>{{"snow", grains, {}, {}, {heat}, {}}}));
+  ASSERT_TRUE(stage.finish());
+  const std::string text = *read_file(folder / "run.usda");
+  EXPECT_NE(text.find("def Points \"snow\""), std::string::npos);
+  EXPECT_EQ(text.find("\"fog\""), std::string::npos);
+  const std::size_t surface = text.find("def Mesh \"snow_surface\"");
+  ASSERT_NE(surface, std::string::npos) << text;
+  for (int frame = 0; frame < 3; ++frame) {
+    EXPECT_EQ(time_samples(text, "snow", "point3f[] points").at(frame), flat(grains));
+    EXPECT_EQ(time_samples(text, "snow", "float[] primvars:heat").at(frame), (std::vector<float>{7, 8}));
+  }
+  EXPECT_NE(text.find("float[] primvars:wet = [1, 0]"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "token visibility.timeSamples = {\n            0: \"invisible\",\n            1: \"inherited\",\n"
+          "            2: \"invisible\",\n",
+          surface),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("visibility"), text.rfind("visibility"));  // of what comes and goes alone
+}
+
+// A body with skin on one part and loose points of another: files of surfaces hold both.
+TEST(ExportOfParts, PointsBesideTheSurfaceAreWritten) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(make_directory(folder / "frames"));
+  Frame topology, frame;
+  const geometry::Mesh cube = cube_surface(1);
+  geometry::Drawable snow;
+  snow.surface.positions = flat(cube.vertices);
+  snow.surface.triangles = flat(cube.triangles);
+  snow.surface.element_fields = {{"part", "", 1, repeated({1}, cube.triangles.size())}};
+  snow.points.radius = 0.01;
+  snow.points.positions = {0, 0, 0, 0.5F, 2, 3, 1, 1, 1, 4, 5, 6};
+  snow.points.fields = {{"part", "", 1, {1, 0, 1, 0}}, {"heat", "K", 1, {1, 2, 3, 4}}};
+  add_drawable("snow", {}, true, topology);
+  ASSERT_TRUE(write_frame(topology, topology_path(folder / "frames")));
+  add_drawable("snow", snow, false, frame);
+  ASSERT_TRUE(write_frame(frame, frame_path(folder / "frames", 0)));
+  const auto run = RunFrames::open(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  for (const char* format : {"ply", "obj"}) {
+    ExportOptions options;
+    options.format = format;
+    options.folder = folder / format;
+    options.stem = "run";
+    const auto done = export_run(*run, options);
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  EXPECT_EQ(read_mesh(folder / "ply/run_snow_000000.ply")->triangles.size(), cube.triangles.size());
+  const std::string points = *read_file(folder / "ply/run_snow_points_000000.ply");
+  EXPECT_NE(points.find("element vertex 2\n"), std::string::npos);
+  const std::size_t data = points.find("end_header\n") + 11;
+  EXPECT_EQ(samples(points, data, 5, false),
+            (std::vector<std::vector<float>>{{0.5F, 2, 3, 0, 2}, {4, 5, 6, 0, 4}}));
+  const std::string obj = *read_file(folder / "obj/run_000000.obj");
+  const std::size_t object = obj.find("o snow_points\n");
+  ASSERT_NE(object, std::string::npos) << obj;
+  EXPECT_NE(obj.find("v 0.5 2 3\nv 4 5 6\n", object), std::string::npos) << obj;
+}
+
 TEST_F(Export, FilesMayBeTurnedAndScaled) {
   ExportOptions how;
   how.z_up = true;

@@ -28,8 +28,10 @@ class ClothObjective final : public NodalObjective<3> {
   void sew(double duration);
 
   void set_time(double time) override;
-  // The air's factors are those of the beginning of the step; what is sewn changes from step to step.
-  bool keeps_its_hessian() const override { return !air_ && !sewing_ && NodalObjective::keeps_its_hessian(); }
+  // The air's factors are those of the beginning of the step; what is sewn changes until its seams have closed.
+  bool keeps_its_hessian() const override {
+    return !air_ && !(sewing_ && sewing_->is_open()) && NodalObjective::keeps_its_hessian();
+  }
   void begin_step(const StepSetup& setup) override;
   double value(double give_up_above) override;
   void gradient(std::span<double> g) override;

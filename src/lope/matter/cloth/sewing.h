@@ -19,6 +19,8 @@ class Sewing {
 
   // Gives the membrane the rest shape that belongs to a time, seconds. False where it had it already.
   bool set_rest(double time, Membrane& membrane);
+  // Whether the rest shape that it gave is yet to change.
+  bool is_open() const { return part_ < 1 && !triangles_.empty(); }
 
  private:
   struct Stretched {

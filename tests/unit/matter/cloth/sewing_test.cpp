@@ -50,11 +50,14 @@ TEST(Sewing, NothingPullsAtTheStartAndNothingIsLeftAtTheEnd) {
     EXPECT_GT(now, before);
     EXPECT_LT(now, whole);
     before = now;
+    EXPECT_FALSE(sewn.keeps_its_hessian());
   }
   // The same bits as if nothing had been sewn, now and for ever; and back, since a step may be taken again.
   EXPECT_EQ(cloth.potential(sewn, 0.5), whole);
   EXPECT_EQ(cloth.potential(sewn, 7), whole);
+  EXPECT_TRUE(sewn.keeps_its_hessian());
   EXPECT_EQ(cloth.potential(sewn, 0.4), before);
+  EXPECT_FALSE(sewn.keeps_its_hessian());
 }
 
 // Of a triangle that is U at the start, the rest is (1 − s) U + s I: what has that shape has no energy.

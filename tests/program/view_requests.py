@@ -1,6 +1,8 @@
 """Requests of all sorts to a real viewer.    view_requests.py PROGRAM SCENE PAGE"""
+import fcntl
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -9,13 +11,19 @@ import sys
 import time
 
 program, scene, page = sys.argv[1:]
-viewer = subprocess.Popen([program, "view", scene, "--page", page, "--set", "time.duration=5000", "--set", "output.fields=[]"],
-                          stdout=subprocess.PIPE, text=True)
-found = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/#run/1$", viewer.stdout.readline().strip())
-assert found, "the address is not printed"
-port, token = int(found[1]), found[2]
-own = f"http://127.0.0.1:{port}"
 faults = []
+
+
+def start():
+    viewer = subprocess.Popen([program, "view", scene, "--page", page, "--set", "time.duration=5000", "--set", "output.fields=[]"],
+                              stdout=subprocess.PIPE, text=True)
+    found = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/#run/1$", viewer.stdout.readline().strip())
+    assert found, "the address is not printed"
+    return viewer, int(found[1]), found[2]
+
+
+viewer, port, token = start()
+own = f"http://127.0.0.1:{port}"
 
 
 def check(true, words):
@@ -74,6 +82,15 @@ def until(what, words):
     faults.append(f"waited in vain: {words}")
 
 
+def is_held(lock):
+    with open(lock) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def state():
     return json.loads(get("api/run/1")[1])
 
@@ -120,11 +137,11 @@ check(raw(f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.examp
 check(raw(f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX: {'y' * 100000}\r\n\r\n".encode()) in (0, 400, 414, 431), "a large header")
 check(raw(f"POST /{token}/api/start HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 99999999999999999999\r\n\r\n{{".encode())
       in (0, 400, 403, 413), "a length that is none")
-for start in (f"/{token}/", "/"):
+for address in (f"/{token}/", "/"):
     for wanted in ("9-", "4096-8191", "0-4096", "6-5", "-9", "-99999999", "9223372036854775806-", "0-9223372036854775807",
                    "99999999999999999999-", "0-1,4096-8191", "x"):
-        answer = answers_to(f"GET {start} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nRange: bytes={wanted}\r\nConnection: close\r\n\r\n".encode())
-        check(len(answer) < 1500, f"{len(answer)} bytes for the range {wanted} of {start}")
+        answer = answers_to(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nRange: bytes={wanted}\r\nConnection: close\r\n\r\n".encode())
+        check(len(answer) < 1500, f"{len(answer)} bytes for the range {wanted} of {address}")
 check(get("api/runs")[0] == 200, "the viewer does not answer any more")
 
 # Only this machine is listened to.
@@ -158,6 +175,19 @@ for connection in kept:
     except (OSError, http.client.HTTPException):
         pass
 check(viewer.wait(60) == 0, "does not end well")
+
+# Runs end with it when Ctrl-C comes twice, too, while a connection is still kept open.
+viewer, port, token = start()
+until(lambda: state()["frames"], "a frame of the second viewer's run")
+lock = os.path.join(state()["directory"], "run.lock")
+kept = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+kept.request("GET", f"/{token}/api/runs")
+kept.getresponse().read()
+viewer.send_signal(signal.SIGINT)
+time.sleep(0.4)
+viewer.send_signal(signal.SIGINT)
+viewer.wait(60)
+until(lambda: not is_held(lock), "the end of a run that was left behind")
 for fault in faults:
     print("FAILED:", fault, file=sys.stderr)
 print("" if faults else "all requests answered as they should")

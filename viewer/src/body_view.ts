@@ -93,9 +93,11 @@ export class BodyView {
     };
   }
 
-  show(body: Drawable, wish: Wish, colouring: Colouring, range: [number, number], slice: Slice, shown: Shown): void {
+  show(from: Drawable, wish: Wish, colouring: Colouring, range: [number, number], slice: Slice, shown: Shown): void {
     this.group.visible = wish.visible;
     if (!wish.visible) return;
+    // A colour that was chosen is that of all parts.
+    const body = wish.color && from.points ? { ...from, points: { ...from.points, palette: undefined } } : from;
     const color = wish.color ? new three.Color(wish.color) : new three.Color().setRGB(...body.color, three.SRGBColorSpace);
     const asCells = wish.cells && !!body.cells, asPoints = wish.points && !!body.points && !asCells;
     const asSurface = wish.surface && !!body.position && !!body.triangles && !asCells && (!asPoints || body.backdrop);

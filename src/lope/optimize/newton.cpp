@@ -59,9 +59,10 @@ class ProjectedNewton::Run final : public DescentRun {
  private:
   // Where constraints decide which unknowns are free, a direction knows the active ones of the point where it begins. It is corrected for
   // those that are active where the quadratic model says that it leads, until these are the same: the semi-smooth Newton method, or primal-dual active
-  // set, for the model (Hintermüller, Ito & Kunisch 2002). A stiff body would otherwise release and catch one node after another.
+  // set, for the model (Hintermüller, Ito & Kunisch 2002). A stiff body would otherwise release and catch one node after another. Soft ones
+  // seldom do, and every correction is one more linear solve.
   Verdict find_direction() override {
-    if (!revises()) return find_direction_among_active();
+    if (!revises() || stiff_ == false) return find_direction_among_active();
     if (recorder_.iterations() == 0) linalg::copy(x_, my_.start_);
     if (recorder_.iterations() >= most_revised_iterations) {
       start_again();
@@ -69,7 +70,7 @@ class ProjectedNewton::Run final : public DescentRun {
     }
     corrected_ = false;
     const Verdict verdict = find_direction_among_active();
-    if (verdict == Verdict::Failed) return verdict;
+    if (verdict == Verdict::Failed || !is_worth_revising()) return verdict;
     const Verdict revised = revise(verdict);
     if (!corrected_ || revised != Verdict::Search || space().dot(gradient(), direction()) < 0) return revised;
     // Those that are active went round in circles, and the direction leads uphill.
@@ -80,6 +81,7 @@ class ProjectedNewton::Run final : public DescentRun {
   }
 
   bool revises() const { return !started_again_ && !fresh_ && !my_.newton_.matrix_free && objective_.revises(); }
+  bool is_worth_revising() { return stiff_ ? *stiff_ : is_stiff(assemble(kind_)); }
   void start_again() {
     started_again_ = true;
     begins_at_ = recorder_.iterations();
@@ -328,15 +330,14 @@ class ProjectedNewton::Run final : public DescentRun {
     return true;
   }
 
-  bool rounds(const linalg::BlockMatrix& hessian) {
-    if (!rounds_)
-      rounds_ = my_.newton_.rounded_products &&
-                (!objective_.has_constraints() || linalg::survives_rounding(hessian));
-    return *rounds_;
+  // Whether constraints hold matter so stiff that single precision loses its inertia.
+  bool is_stiff(const linalg::BlockMatrix& hessian) {
+    if (!stiff_) stiff_ = objective_.has_constraints() && !linalg::survives_rounding(hessian);
+    return *stiff_;
   }
 
   linalg::CgSummary conjugate_gradients(const linalg::BlockMatrix& hessian, double tolerance, int limit) {
-    const bool rounded = rounds(hessian);
+    const bool rounded = my_.newton_.rounded_products && !is_stiff(hessian);
     if (rounded) {
       const ScopedTimer timer(recorder_.timings().solve);
       my_.rounded_.update(hessian);
@@ -363,7 +364,7 @@ class ProjectedNewton::Run final : public DescentRun {
   bool corrected_ = false;          // the direction
   bool started_again_ = false;
   bool suits_constraints_ = false;  // the inverse at hand: it is of a Hessian with those that are active
-  std::optional<bool> rounds_;  // products of CG where it only looks for a direction; empty: not asked yet
+  std::optional<bool> stiff_;  // empty: not asked yet
   bool raw_ = false;           // the direction is a step with the raw Hessian, of no known size
   bool went_too_far_ = false;  // the last one was, and only a short part of it could be taken
 };

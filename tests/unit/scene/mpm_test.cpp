@@ -150,6 +150,23 @@ TEST(MpmScene, RefusesCellsThatDoNotFitIntoTheMachine) {
           "GB, and");
 }
 
+TEST(MpmScene, RefusesBodiesWithoutPoints) {
+  const auto thin = [](const std::string& more) {
+    return "[[body]]\nname = \"leaf\"\nkind = \"mpm\"\nshape = { box = { min = [0, 0, 0], max = [1, 1e-12, 1] } }\n" + more;
+  };
+  refused(grid + block() + thin(""), "body 'leaf' has no material points");
+  refused(grid + block() + thin("[[body.handle]]\nwhere = { side = \"x-min\" }\npin = true\n"),
+          "body 'leaf' has no material points");
+  refused(grid + "[[body]]\nkind = \"mpm\"\nshape = { rectangle = { min = [0, 0], max = [1, 1e-12] } }\n",
+          "has no material points");
+}
+
+TEST(MpmScene, RefusesWhatHasNoMass) {
+  refused(grid + block("material = { preset = \"soft\", density = 0 }"), "material.density");
+  refused(grid + block("particles = 0"), "particles");
+  refused("[mpm]\ncell = 0\n" + block(), "mpm.cell");
+}
+
 TEST(MpmScene, RefusesWhatIsNotThere) {
   refused(block(), "a scene with material points needs it: [mpm]");
   refused(grid + block() + "[solver]\nmethod = \"dot\"\n", "'dot' cannot do material points");
@@ -167,6 +184,29 @@ TEST(MpmScene, CheckCountsPointsAndWarnsOfThinObstacles) {
     return finding.severity == Severity::Warning &&
            finding.message.find("'sheet' is 0.1 m thin") != std::string::npos;
   }));
+}
+
+// However they lie: a plate that is turned has a box that is not thin, and so has a shell.
+TEST(MpmScene, CheckFindsThinObstaclesByTheirWalls) {
+  const auto warnings = [](const std::string& obstacle) {
+    const auto scene = load_scene_text(grid + block() + "[[obstacle]]\nname = \"it\"\n" + obstacle, "scene.toml");
+    EXPECT_TRUE(scene) << (scene ? "" : scene.error().message);
+    const CheckReport report = check(*scene, build_model(*scene).value());
+    return std::count_if(report.findings.begin(), report.findings.end(), [](const CheckFinding& finding) {
+      return finding.message.find("'it' is") != std::string::npos && finding.message.find("m thin") != std::string::npos;
+    });
+  };
+  const std::string turned = "transform = { rotate = { axis = [1, 0, 1], angle = \"40 deg\" }, translate = [0, -2, 0] }\n";
+  EXPECT_EQ(warnings("shape = { box = { size = [2, 0.05, 2] } }\n" + turned), 1);
+  EXPECT_EQ(warnings("shape = { box = { size = [2, 0.5, 2] } }\n" + turned), 0);
+  EXPECT_EQ(warnings("shape = { torus = { ring_radius = 1, tube_radius = 0.06, center = [0, -2, 0] } }\n"), 1);
+  EXPECT_EQ(warnings("shape = { torus = { ring_radius = 1, tube_radius = 0.3, center = [0, -2, 0] } }\n"), 0);
+  EXPECT_EQ(warnings("shape = { half_space = { point = [0, -1, 0], normal = [0, 1, 0] } }\n"), 0);
+}
+
+TEST(MpmScene, Positions) {
+  EXPECT_EQ(body_of(grid + block()).description.positions, matter::mpm::Positions::Forward);
+  EXPECT_EQ(body_of(grid + "positions = \"backward\"\n" + block()).description.positions, matter::mpm::Positions::Backward);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_P(Scenes, BuildOnACoarseMesh) {
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_TRUE(kinds::has_liquid(*model));
   } else if (scene->resolved.has("mpm")) {
-    const auto coarse = load_scene(GetParam(), {"mpm.cell=0.1"});
+    const auto coarse = load_scene(GetParam(), {"mpm.cell=0.05"});
     ASSERT_TRUE(coarse) << coarse.error().message;
     const auto model = build_model(*coarse);
     ASSERT_TRUE(model) << model.error().message;

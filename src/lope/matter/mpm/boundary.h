@@ -9,7 +9,7 @@
 // moves with the point of the obstacle that is there. Friction is Coulomb's: a node that touches either sticks, or slides
 // and feels the drag μ f_n, f_n the force that the obstacle has exerted in the last round (mpm.cpp); in explicit steps it is
 // an impulse on the node. Where a node slides, and how much, is thus known from the round before.
-// Deviation from OPT §6.3: points themselves are not kept out; they go where the grid takes them.
+// Points go where the grid takes them; what keeps them themselves out of obstacles is in positions.h.
 #pragma once
 
 #include <lope/matter/mpm/grid.h>

@@ -9,6 +9,8 @@ namespace {
 constexpr double volume_cells = 8;  // sub-cells along an axis that volumes are reckoned by
 constexpr double in_time = 1e-9;    // of a period: a filling that is due so soon comes now
 
+std::uint64_t seed_of(std::int32_t part, std::uint64_t seed) { return seed + static_cast<std::uint64_t>(part) * 1000003; }
+
 }  // namespace
 
 double jet_period(const Part& part) {
@@ -21,12 +23,18 @@ double jet_period(const Part& part) {
   return length / part.velocity.norm();
 }
 
+bool has_points(const Part& part, std::int32_t number, int dimension, double dx, std::uint64_t seed) {
+  const std::uint64_t own = seed_of(number, seed);
+  return dimension == 2 ? has_samples<2>(*part.shape, sample_distance<2>(dx, part.per_cell), own)
+                        : has_samples<3>(*part.shape, sample_distance<3>(dx, part.per_cell), own);
+}
+
 template <int Dim>
 Filling<Dim>::Filling(const Part& part, std::int32_t number, double dx, std::uint64_t seed)
     : part_(part),
       number_(number),
       points_(sample<Dim>(*part.shape, sample_distance<Dim>(dx, part.per_cell),
-                          seed + static_cast<std::uint64_t>(number) * 1000003)) {
+                          seed_of(number, seed))) {
   if (!points_.empty())
     each_ = volume<Dim>(*part.shape, dx / volume_cells) / static_cast<double>(points_.size());
 }

@@ -36,6 +36,9 @@ struct Part {
 // The time between two fillings of a jet, seconds.
 double jet_period(const Part& part);
 
+// Whether part `number` of a scene has any points (Filling), known without making them.
+bool has_points(const Part& part, std::int32_t number, int dimension, double dx, std::uint64_t seed);
+
 template <int Dim>
 class Filling {
  public:
@@ -45,6 +48,8 @@ class Filling {
   bool is_jet() const { return part_.jet.has_value(); }
   // The points of one filling.
   std::size_t size() const { return points_.size(); }
+  // The volume of a point, m³ (2D: m²).
+  double each() const { return each_; }
   const std::vector<Vec<Dim>>& points() const { return points_; }
   // Adds what a part without a jet has at the start.
   void start(Particles<Dim>& particles) const;

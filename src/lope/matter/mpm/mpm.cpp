@@ -2,7 +2,10 @@
 #include <lope/base/timer.h>
 #include <lope/linalg/space.h>
 #include <lope/material/evaluate.h>
+#include <lope/matter/mpm/contact_rounds.h>
+#include <lope/matter/mpm/factor_work.h>
 #include <lope/matter/mpm/mpm.h>
+#include <lope/optimize/automatic.h>
 #include <lope/optimize/stopping.h>
 
 #include <fmt/core.h>
@@ -20,11 +23,12 @@ constexpr double explicit_cfl = 0.3;        // of dx over the speed of sound
 constexpr double farthest = 1.5;            // cells that a node may move
 constexpr double shortest_part = 1e-6;      // of a step: substeps below it mean that something has exploded
 constexpr int most_rounds = 10;
+// Work of a Cholesky factor (factor_work.h).
+constexpr double cheap_work = 3.5e6;        // per node: multigrid does not do better
+constexpr double most_work = 3e12;          // in all: not worth waiting for
+constexpr double work_of_cycle = 2e5;       // per node, in the time of an iteration with multigrid
+constexpr double patience = 6;              // factors' worth of iterations before multigrid counts as slow
 constexpr int flow_rounds = 3;              // in which the lag of sand is renewed
-constexpr int drag_rounds = 5;              // in which forces of friction are renewed
-constexpr double drag_accuracy = 0.05;      // of the largest one
-constexpr double clearly_pulled = 1e-3;     // of the largest contact force
-constexpr double clearly_inside = 1e-3;     // of dx
 
 template <int Dim>
 double size_of(const geometry::Bounds& bounds) {
@@ -72,11 +76,11 @@ class MpmOf final : public Mpm {
       by_gradient_ = description.minimizer();
       return;
     }
-    // Measured on HOT's twist: hot is the faster one where the gradient's norm decides, newton-mgpcg where the remaining
-    // displacement does (docs/material_points.md).
-    const bool automatic = description.method == optimize::Method::Auto;
-    minimizer_ = optimize::make_minimizer(automatic ? optimize::Method::NewtonMgpcg : description.method, 0);
-    by_gradient_ = optimize::make_minimizer(automatic ? optimize::Method::Hot : description.method, 0);
+    // Measured (docs/benchmarks/hot.md): hot is the fastest where the gradient's norm decides; where the remaining displacement does, newton
+    // if a factor is cheap, otherwise newton-mgpcg.
+    automatic_ = description.method == optimize::Method::Auto;
+    minimizer_ = optimize::make_minimizer(automatic_ ? optimize::Method::NewtonMgpcg : description.method, 0);
+    by_gradient_ = optimize::make_minimizer(automatic_ ? optimize::Method::Hot : description.method, 0);
   }
 
   AnyParticles<Particles> start() override {
@@ -91,12 +95,16 @@ class MpmOf final : public Mpm {
       if (fillings_[k].size() == 0)
         found.push_back(fmt::format("body '{}' has no material points: its shape is empty, or thinner than they are apart",
                                     description_.parts[k].name));
+      else if (!(fillings_[k].each() > 0))
+        found.push_back(fmt::format("the material points of body '{}' have no volume: its shape is too thin for cells of {:.3g} m",
+                                    description_.parts[k].name, description_.dx));
     }
     return found;
   }
 
   Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) override {
     report_ = {};
+    multigrid_was_slow_ = false;
     auto& points = std::get<Particles<Dim>>(particles);
     run(points, time, h, options);
     const optimize::MinimizerTimings& timings = report_.solve.timings;
@@ -245,7 +253,10 @@ class MpmOf final : public Mpm {
     });
     if (flows) objective_.move_to(u_);
     if (scripted_.any()) came_from_ = particles.x;
+    const bool backward = description_.positions == Positions::Backward;
+    if (backward) find_positions(particles, time, dt);
     to_particles(grid_, description_.transfer, dt, before_, after_, particles);
+    if (backward) particles.x.swap(where_);
     if (scripted_.any()) scripted_.carry(time, dt, came_from_, particles);
     if (flows) flow_plastically(particles, dt);
     return Taken::Done;
@@ -253,6 +264,13 @@ class MpmOf final : public Mpm {
 
   void set_conditions(const Particles<Dim>& particles, double time, double dt) {
     conditions_.set(grid_, world_, description_.boundaries, scripted_.nodes(grid_, particles, time, dt), time, dt);
+  }
+
+  void find_positions(const Particles<Dim>& particles, double time, double dt) {
+    const PositionCounts counts =
+        backward_positions<Dim>(grid_, world_, description_.boundaries, time, dt, after_, particles, where_);
+    report_.positions.unsolved += counts.unsolved;
+    report_.positions.stopped += counts.stopped;
   }
 
   void flow_plastically(Particles<Dim>& particles, double dt) {
@@ -266,29 +284,39 @@ class MpmOf final : public Mpm {
     });
   }
 
-  // At u, where the nodes would go without contact: separating nodes that would move into their obstacle are held, and those
-  // slide that friction by their own weight alone could not stop.
-  void hold_approaching(std::span<const double> u, double dt) {
-    for (NodeContact<Dim>& contact : conditions_.contacts()) {
-      const Vec<Dim> way = displacement(u, contact.node) - contact.target;
-      const double gap = contact.normal.dot(way);
-      if (contact.separating) contact.held = gap < 0;
-      const Vec<Dim> slid = way - gap * contact.normal;
-      const double push = std::max(-gap, 0.0), size = slid.norm();
-      contact.stuck = contact.held && contact.friction > 0 && size <= contact.friction * push;
-      contact.drag.setZero();
-      if (contact.held && !contact.stuck && contact.friction > 0) {
-        const double weight = grid_.masses()[static_cast<std::size_t>(contact.node)] / (dt * dt);
-        contact.drag = -contact.friction * push * weight / size * slid;
-      }
-    }
-    conditions_.update();
+  // A factor of one round serves the others, but not the next substep: that depends on the state alone.
+  void choose_method() {
+    if (!automatic_) return;
+    work_ = factor_work<Dim>(grid_.node_indices()) / static_cast<double>(grid_.nodes());
+    const bool direct = work_ <= cheap_work || multigrid_was_slow_;
+    direct_ = direct ? std::make_unique<optimize::ProjectedNewton>(optimize::newton_options()) : nullptr;
   }
-  static Vec<Dim> displacement(std::span<const double> u, int node) {
-    return Eigen::Map<const Vec<Dim>>(u.data() + static_cast<std::ptrdiff_t>(Dim) * node);
+
+  // Multigrid, until it has taken as long as factors would have; then these, for the rest of the step.
+  optimize::MinimizerSummary minimize_patiently(const optimize::MinimizerOptions& options) {
+    const double most = patience * work_ / work_of_cycle;
+    if (work_ * static_cast<double>(grid_.nodes()) > most_work || most > options.max_linear_iterations)
+      return minimizer_->minimize(objective_, u_, options);
+    optimize::MinimizerOptions limited = options;
+    long used = 0;
+    limited.max_linear_iterations = std::max(1, static_cast<int>(most));
+    limited.observer = [&](const optimize::Iteration& iteration, std::span<const double> x) {
+      used += iteration.linear_iterations;
+      if (options.observer) options.observer(iteration, x);
+    };
+    limited.stop_requested = [&] {
+      return used >= limited.max_linear_iterations || (options.stop_requested && options.stop_requested());
+    };
+    optimize::MinimizerSummary summary = minimizer_->minimize(objective_, u_, limited);
+    if (summary.outcome != optimize::Outcome::Interrupted || used < limited.max_linear_iterations) return summary;
+    multigrid_was_slow_ = true;
+    choose_method();
+    summary.append(direct_->minimize(objective_, u_, options));
+    return summary;
   }
 
   Taken move_implicitly(double dt, const optimize::MinimizerOptions& options) {
+    choose_method();
     if (!conditions_.contacts().empty()) hold_free_motion(dt);
     best_start();
     optimize::MinimizerSummary summary = minimize(options);
@@ -330,7 +358,8 @@ class MpmOf final : public Mpm {
         return idle_->minimize(objective_, u_, options);
       return by_gradient_->minimize(objective_, u_, options);
     }
-    return minimizer_->minimize(objective_, u_, options);
+    if (direct_) return direct_->minimize(objective_, u_, options);
+    return automatic_ ? minimize_patiently(options) : minimizer_->minimize(objective_, u_, options);
   }
 
   // Before anything is held, where inertia and gravity would take the nodes.
@@ -341,7 +370,7 @@ class MpmOf final : public Mpm {
     }
     conditions_.update();
     objective_.inertial_guess(u_);
-    hold_approaching(u_, dt);
+    hold_approaching<Dim>(u_, grid_.masses(), dt, conditions_);
   }
 
   // Of û, h vₙ and 0 the one of least energy.
@@ -376,51 +405,12 @@ class MpmOf final : public Mpm {
     objective_.full_gradient(g_);
     double largest = 0;
     for (const NodeContact<Dim>& contact : contacts)
-      if (contact.held) largest = std::max(largest, std::abs(contact.normal.dot(displacement(g_, contact.node))));
+      if (contact.held) largest = std::max(largest, std::abs(contact.normal.dot(node_value<Dim>(g_, contact.node))));
     bool changed = false;
-    for (std::size_t k = 0; k < contacts.size(); ++k) changed |= change(contacts[k], returned_[k], largest, round);
+    for (std::size_t k = 0; k < contacts.size(); ++k)
+      changed |= change_contact<Dim>(u_, g_, largest, round, description_.dx, contacts[k], returned_[k]);
     if (changed) conditions_.update();
     return changed;
-  }
-
-  bool change(NodeContact<Dim>& contact, std::uint8_t& returned, double largest, int round) const {
-    const Vec<Dim> reaction = displacement(g_, contact.node), way = displacement(u_, contact.node) - contact.target;
-    const double force = contact.normal.dot(reaction), gap = contact.normal.dot(way);
-    if (!contact.held) {
-      if (gap >= -clearly_inside * description_.dx) return false;
-      contact.held = true;
-      returned = 1;
-      contact.stuck = contact.friction > 0;
-      return true;
-    }
-    if (contact.separating && !returned && force < -clearly_pulled * largest) {
-      contact.held = false;
-      contact.stuck = false;
-      contact.drag.setZero();
-      return true;
-    }
-    if (!(contact.friction > 0)) return false;
-    const double most = contact.friction * std::max(force, 0.0);
-    if (contact.stuck) {
-      const Vec<Dim> along = reaction - force * contact.normal;
-      const double size = along.norm();
-      if (size <= most + clearly_pulled * largest) return false;
-      contact.stuck = false;
-      contact.drag = most / size * along;
-      return true;
-    }
-    const Vec<Dim> slid = way - gap * contact.normal;
-    const double size = slid.norm();
-    if (!returned && (size == 0 || slid.dot(contact.drag) > 0)) {
-      contact.stuck = true;
-      returned = 1;
-      contact.drag.setZero();
-      return true;
-    }
-    const Vec<Dim> drag = size > 0 ? Vec<Dim>(-most / size * slid) : Vec<Dim>(Vec<Dim>::Zero());
-    if (round >= drag_rounds || (drag - contact.drag).norm() <= drag_accuracy * contact.friction * largest) return false;
-    contact.drag = drag;
-    return true;
   }
 
   // `push`: by how much the obstacle has moved the node along the normal.
@@ -446,14 +436,14 @@ class MpmOf final : public Mpm {
       fail("the forces on the grid are not finite");
       return Taken::Over;
     }
-    hold_approaching(u_, dt);
+    hold_approaching<Dim>(u_, grid_.masses(), dt, conditions_);
     for (NodeContact<Dim>& contact : conditions_.contacts()) contact.stuck = false;
     conditions_.update();
     linalg::copy(u_, g_);
     conditions_.apply(u_);
     for (const NodeContact<Dim>& contact : conditions_.contacts()) {
       if (contact.held && contact.friction > 0)
-        rub(contact, contact.normal.dot(displacement(u_, contact.node) - displacement(g_, contact.node)));
+        rub(contact, contact.normal.dot(node_value<Dim>(u_, contact.node) - node_value<Dim>(g_, contact.node)));
     }
     return Taken::Done;
   }
@@ -480,10 +470,14 @@ class MpmOf final : public Mpm {
   Scripted<Dim> scripted_;
   Conditions<Dim> conditions_;
   MpmObjective<Dim> objective_;
+  bool automatic_ = false, multigrid_was_slow_ = false;  // in this step
+  double work_ = 0;                                      // of a factor, per node
+  std::unique_ptr<optimize::Minimizer> direct_;  // of a substep: in place of minimizer_ where there is one
   std::unique_ptr<optimize::Minimizer> minimizer_, by_gradient_;  // for the test of displacements, and for the others
   std::unique_ptr<optimize::Minimizer> idle_ = optimize::make_minimizer(optimize::Method::NewtonPcg, 0);
   std::vector<double> before_, after_, u_, g_;
   std::vector<Vec<Dim>> came_from_;  // positions, where scripts carry points
+  std::vector<Vec<Dim>> where_;      // positions at the end, of backward Euler
   std::vector<std::uint8_t> returned_;  // per contact
   Report report_;
 };

@@ -17,6 +17,7 @@
 #include <lope/matter/mpm/boundary.h>
 #include <lope/matter/mpm/filling.h>
 #include <lope/matter/mpm/mpm_objective.h>
+#include <lope/matter/mpm/positions.h>
 #include <lope/matter/mpm/scripted.h>
 #include <lope/matter/mpm/transfers.h>
 #include <lope/matter/particles/particle_arrays.h>
@@ -41,6 +42,7 @@ struct Description {
   std::vector<Script> scripts;
   std::vector<Boundary> boundaries;  // one per obstacle of the world
   TransferOptions transfer;
+  Positions positions = Positions::Forward;
   Stepping stepping = Stepping::Implicit;
   optimize::Method method = optimize::Method::Auto;  // of implicit steps
   std::function<std::unique_ptr<optimize::Minimizer>()> minimizer;  // in place of the method, for comparisons
@@ -68,6 +70,7 @@ struct Report {
   std::int64_t nodes = 0, blocks = 0;  // of the last substep: unknowns are dimension × nodes; blocks of the matrix
   std::int64_t rounds = 0;             // of separation, beyond the first
   std::int64_t repeated = 0;           // substeps done again
+  PositionCounts positions;            // of backward positions, all substeps
   double shortest = 0;                 // substep, s
   double largest_speed = 0;
   double kinetic = 0, elastic = 0, potential = 0;  // J
@@ -85,7 +88,7 @@ class Mpm {
   // Failed or Interrupted in the report: the particles are unspecified.
   virtual Report advance(AnyParticles<Particles>& particles, double time, double h, const optimize::MinimizerOptions& options) = 0;
   virtual double elastic_energy(const AnyParticles<Particles>& particles) = 0;
-  // Parts without points.
+  // Parts without points, or whose points have no volume.
   virtual std::vector<std::string> complaints() const = 0;
 };
 

@@ -9,6 +9,11 @@
 #include <fmt/core.h>
 
 namespace lope::matter {
+namespace {
+
+bool is_positive(double value) { return value > 0 && std::isfinite(value); }
+
+}  // namespace
 
 std::unique_ptr<Matter> MpmBody::make(const World& world) const { return std::make_unique<MpmMatter>(*this, world); }
 
@@ -48,7 +53,7 @@ Expected<void> MpmMatter::fits(const BodyState& saved) const {
             return input_error("the saved state of '{}' has material points of a body that the scene does not have", body_.name);
           if (p.id[i] < 0 || p.id[i] >= static_cast<std::int32_t>(p.size()))
             return input_error("the saved state of '{}' has a material point with the number {}, of {}", body_.name, p.id[i], p.size());
-          if (!(p.mass[i] > 0) || !(p.volume[i] > 0) || !p.x[i].allFinite() || !p.F[i].allFinite())
+          if (!is_positive(p.mass[i]) || !is_positive(p.volume[i]) || !p.x[i].allFinite() || !p.v[i].allFinite() || !p.F[i].allFinite())
             return input_error("the saved state of '{}' has a material point (number {}) without mass or volume, or nowhere",
                                body_.name, p.id[i]);
         }
@@ -78,6 +83,8 @@ BodyReport MpmMatter::report(const BodyState& /*state*/, const StepTimes& /*last
   made.add("nodes", "", r.nodes);
   made.add("matrix_blocks", "", r.blocks);
   made.add("separation_rounds", "", r.rounds);
+  made.add("unsolved_positions", "", r.positions.unsolved);
+  made.add("stopped_positions", "", r.positions.stopped);
   made.add("largest_speed", "m/s", r.largest_speed);
   const mpm::PartSeconds& parts = r.seconds;
   add_seconds(made, {{"sorting", parts.sorting}, {"to_grid", parts.to_grid}, {"conditions", parts.conditions},

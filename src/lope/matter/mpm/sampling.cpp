@@ -105,23 +105,51 @@ double sample_distance(double dx, double per_cell) {
   return Dim == 3 ? std::cbrt(13.0 / 18.0 * dx * dx * dx / per_cell) : std::sqrt(0.7 * dx * dx / per_cell);
 }
 
-template <int Dim>
-std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, std::uint64_t seed) {
+namespace {
+
+// A shape may have several pieces, or be thin: every cell of the size of the distance is a place to begin. visit(point) for one point of
+// each of them that is inside, until it returns false.
+template <int Dim, class Visit>
+void visit_starts(const geometry::LevelSet& shape, double distance, Random& random, const Visit& visit) {
   const geometry::Bounds bounds = shape.bounds();
   const Vec<Dim> low = bounds.min.template head<Dim>(), high = bounds.max.template head<Dim>();
-  const auto inside = [&](const Vec<Dim>& x) { return shape.value(in_space<Dim>(x)) < 0; };
-  Samples<Dim> samples(distance);
-  Random random(seed);
-  // A shape may have several pieces, or be thin: every cell of the size of the distance where nothing is around is a place
-  // to begin.
   Eigen::Matrix<std::int64_t, Dim, 1> count, at = Eigen::Matrix<std::int64_t, Dim, 1>::Zero();
   for (int a = 0; a < Dim; ++a)
     count[a] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((high[a] - low[a]) / distance)));
-  std::vector<std::size_t> active;
   while (true) {
     Vec<Dim> start;
     for (int a = 0; a < Dim; ++a) start[a] = low[a] + (static_cast<double>(at[a]) + random.unit()) * distance;
-    if (inside(start) && samples.template has_room<2>(start)) {
+    if (shape.value(in_space<Dim>(start)) < 0 && !visit(start)) return;
+    int a = 0;
+    for (; a < Dim; ++a) {
+      if (++at[a] < count[a]) break;
+      at[a] = 0;
+    }
+    if (a == Dim) return;
+  }
+}
+
+}  // namespace
+
+template <int Dim>
+bool has_samples(const geometry::LevelSet& shape, double distance, std::uint64_t seed) {
+  Random random(seed);
+  bool found = false;
+  visit_starts<Dim>(shape, distance, random, [&](const Vec<Dim>& /*start*/) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+template <int Dim>
+std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, std::uint64_t seed) {
+  const auto inside = [&](const Vec<Dim>& x) { return shape.value(in_space<Dim>(x)) < 0; };
+  Samples<Dim> samples(distance);
+  Random random(seed);
+  std::vector<std::size_t> active;
+  visit_starts<Dim>(shape, distance, random, [&](const Vec<Dim>& start) {
+    if (samples.template has_room<2>(start)) {
       active.push_back(samples.points().size());
       samples.add(start);
     }
@@ -141,13 +169,8 @@ std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, s
       active[chosen] = active.back();
       active.pop_back();
     }
-    int a = 0;
-    for (; a < Dim; ++a) {
-      if (++at[a] < count[a]) break;
-      at[a] = 0;
-    }
-    if (a == Dim) break;
-  }
+    return true;
+  });
   return std::move(samples.points());
 }
 
@@ -180,6 +203,8 @@ double volume(const geometry::LevelSet& shape, double cell) {
 
 template double sample_distance<2>(double, double);
 template double sample_distance<3>(double, double);
+template bool has_samples<2>(const geometry::LevelSet&, double, std::uint64_t);
+template bool has_samples<3>(const geometry::LevelSet&, double, std::uint64_t);
 template std::vector<Vec2> sample<2>(const geometry::LevelSet&, double, std::uint64_t);
 template std::vector<Vec3> sample<3>(const geometry::LevelSet&, double, std::uint64_t);
 template double volume<2>(const geometry::LevelSet&, double);

@@ -20,6 +20,10 @@ double sample_distance(double dx, double per_cell);
 template <int Dim>
 std::vector<Vec<Dim>> sample(const geometry::LevelSet& shape, double distance, std::uint64_t seed);
 
+// Whether there are any.
+template <int Dim>
+bool has_samples(const geometry::LevelSet& shape, double distance, std::uint64_t seed);
+
 // The volume (2D: area of the section) of {φ < 0} by the midpoint rule on cells of this size, those at the surface by the
 // part of them that a plane at the distance φ would cut off.
 template <int Dim>

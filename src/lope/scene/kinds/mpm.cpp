@@ -204,6 +204,10 @@ class MpmKind final : public Kind {
                        .says("When matter yields in an implicit substep: within its minimisation where the law allows that (von-mises, "
                              "bingham and sand with stvk-hencky), or always after it, as in HOT: then what flows freely creeps."));
     add_transfer(keys, "mpm", "0.95");
+    keys.push_back(choice("mpm.positions", {"forward", "backward"})
+                       .by_default("\"forward\"")
+                       .says("Points move with the grid's velocity where they are, or where they will be at the end of the substep (backward "
+                             "Euler, OPT §6.3): then those outside obstacles never end inside one."));
     keys.push_back(number("mpm.cfl").within({0, 1, true, false}).by_default("0.6").says("Cells that the fastest particle may cross in a substep."));
     keys.push_back(quantity("mpm.largest_substep", Dimension::Time).within(positive).says("Substeps are no longer than this. Default: as long as `cfl` allows."));
     keys.push_back(choice("mpm.embedding", {"linear", "quadratic"})

@@ -1,5 +1,7 @@
 #include <lope/base/errors.h>
+#include <lope/geometry/thickness.h>
 #include <lope/material/registry.h>
+#include <lope/matter/mpm/sampling.h>
 #include <lope/scene/body_mesh.h>
 #include <lope/scene/checking.h>
 #include <lope/scene/handle_motion.h>
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -48,7 +51,6 @@ Expected<void> read_scripts(const Value& value, int part, matter::mpm::Descripti
   const matter::mpm::Filling<Dim> filling(description.parts[static_cast<std::size_t>(part)], part, description.dx, description.seed);
   geometry::Mesh points;
   for (const Vec<Dim>& x : filling.points()) points.vertices.push_back(in_space<Dim>(x));
-  if (points.vertices.empty()) return {};  // said elsewhere
   const Selector selector(points, "material point");
   const geometry::Bounds whole = geometry::bounds(points.vertices);
   const std::size_t first = description.scripts.size();
@@ -79,6 +81,16 @@ matter::mpm::Boundary boundary_of(const std::string& word) {
   return word == "slip" ? matter::mpm::Boundary::Slip : matter::mpm::Boundary::Separating;
 }
 
+// Infinite where an obstacle has no end.
+double thickness_of(const step::Obstacle& obstacle, int dimension) {
+  if (obstacle.container || !obstacle.extent.min.allFinite() || !obstacle.extent.max.allFinite())
+    return std::numeric_limits<double>::infinity();
+  const double least = obstacle.extent.extent().head(dimension).minCoeff();
+  if (dimension == 2) return least;
+  const double across = geometry::thin_part(obstacle.shape->surface(), false).extent;
+  return across > 0 ? std::min(least, across) : least;
+}
+
 }  // namespace
 
 Expected<matter::MpmBody> build_mpm(const Value& root, double duration) {
@@ -89,6 +101,7 @@ Expected<matter::MpmBody> build_mpm(const Value& root, double duration) {
   made.dx = table.number_at("cell");
   made.transfer = transfer_of(table);
   if (table.text_at("embedding") == "quadratic") made.embedding = matter::mpm::Embedding::Quadratic;
+  if (table.text_at("positions") == "backward") made.positions = matter::mpm::Positions::Backward;
   made.stepping =
       table.text_at("scheme") == "implicit" ? matter::mpm::Stepping::Implicit : matter::mpm::Stepping::Explicit;
   made.method = *optimize::find_method(root["solver"].text_at("method"));
@@ -119,6 +132,14 @@ Expected<matter::MpmBody> build_mpm(const Value& root, double duration) {
   int part = 0;
   for (const Value& value : root.items_at("body")) {
     if (value.text_at("kind") != "mpm") continue;
+    const auto number = static_cast<std::int32_t>(part);
+    if (!matter::mpm::has_points(made.parts[static_cast<std::size_t>(part)], number, body.dimension, made.dx, made.seed)) {
+      return input_error("{}: body '{}' has no material points: its shape is empty, or so thin that none lies in it; points of cells of "
+                         "{:.3g} m are {:.3g} m apart",
+                         to_string(value.at), value.text_at("name"), made.dx,
+                         body.dimension == 2 ? matter::mpm::sample_distance<2>(made.dx, value.number_at("particles"))
+                                             : matter::mpm::sample_distance<3>(made.dx, value.number_at("particles")));
+    }
     const auto read = body.dimension == 2 ? read_scripts<2>(value, part, made) : read_scripts<3>(value, part, made);
     if (!read) return forward_error(read);
     ++part;
@@ -143,8 +164,7 @@ void check_mpm(const Kind& kind, Checking& checking) {
     if (!each<matter::NodalBody>(checking.model.bodies).empty())
       checking.warn("the material points and the other bodies do not feel each other; use obstacles");
     for (const step::Obstacle& obstacle : checking.model.obstacles) {
-      if (obstacle.container || !obstacle.extent.min.allFinite() || !obstacle.extent.max.allFinite()) continue;
-      const double thinnest = obstacle.extent.extent().head(description.dimension).minCoeff();
+      const double thinnest = thickness_of(obstacle, description.dimension);
       if (thinnest < 2 * description.dx)
         checking.warn("obstacle '{}' is {:.3g} m thin, less than two cells of the material points ({:.3g} m): they may pass through it",
                       obstacle.name, thinnest, description.dx);

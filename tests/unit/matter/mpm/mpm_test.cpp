@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "small_scenes.h"
@@ -332,6 +333,25 @@ TEST(Mpm, SkinsFollowTheirParts) {
   }
   EXPECT_EQ(volume[0], 0);
   for (const int k : {1, 2}) EXPECT_NEAR(volume[k], 0.064, 0.012);
+}
+
+TEST(Mpm, RefusesPointsWithoutMassOrVolumeOrPlace) {
+  using Points = mpm::Particles<3>;
+  step::Simulation simulation(model_of(block(1e5)));
+  const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
+  const std::vector<std::function<void(Points&)>> spoil = {
+      [](Points& p) { p.mass[3] = 0; },          [&](Points& p) { p.mass[3] = infinite; },
+      [](Points& p) { p.volume[3] = -1; },       [](Points& p) { p.volume[3] = 0; },
+      [&](Points& p) { p.x[3][1] = none; },      [&](Points& p) { p.v[3][0] = infinite; },
+      [&](Points& p) { p.F[3](2, 2) = none; }};
+  for (std::size_t k = 0; k < spoil.size(); ++k) {
+    step::State broken = simulation.state();
+    auto& points_of = std::get<Points>(as<MpmState>(broken.bodies[0]).particles);
+    spoil[k](points_of);
+    const auto restored = simulation.restore(broken);
+    ASSERT_FALSE(restored.has_value()) << k;
+    EXPECT_NE(restored.error().message.find(std::to_string(points_of.id[3])), std::string::npos) << restored.error().message;
+  }
 }
 
 TEST(Mpm, RefusesStatesOfOtherScenes) {

@@ -204,6 +204,21 @@ TEST(MpmScene, CheckFindsThinObstaclesByTheirWalls) {
   EXPECT_EQ(warnings("shape = { half_space = { point = [0, -1, 0], normal = [0, 1, 0] } }\n"), 0);
 }
 
+TEST(MpmScene, CheckWarnsOfBodiesThinnerThanACell) {
+  const auto warned = [](const std::string& thickness) {
+    const auto scene = load_scene_text(
+        grid + "[[body]]\nname = \"film\"\nkind = \"mpm\"\nshape = { box = { min = [0, 0, 0], max = [1, " + thickness + ", 1] } }\n",
+        "scene.toml");
+    EXPECT_TRUE(scene) << (scene ? "" : scene.error().message);
+    const CheckReport report = check(*scene, build_model(*scene).value());
+    return std::any_of(report.findings.begin(), report.findings.end(), [](const CheckFinding& finding) {
+      return finding.severity == Severity::Warning && finding.message.find("body 'film' is") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(warned("0.03"));
+  EXPECT_FALSE(warned("0.2"));
+}
+
 TEST(MpmScene, Positions) {
   EXPECT_EQ(body_of(grid + block()).description.positions, matter::mpm::Positions::Forward);
   EXPECT_EQ(body_of(grid + "positions = \"backward\"\n" + block()).description.positions, matter::mpm::Positions::Backward);

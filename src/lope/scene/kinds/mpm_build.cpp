@@ -81,13 +81,12 @@ matter::mpm::Boundary boundary_of(const std::string& word) {
   return word == "slip" ? matter::mpm::Boundary::Slip : matter::mpm::Boundary::Separating;
 }
 
-// Infinite where an obstacle has no end.
-double thickness_of(const step::Obstacle& obstacle, int dimension) {
-  if (obstacle.container || !obstacle.extent.min.allFinite() || !obstacle.extent.max.allFinite())
-    return std::numeric_limits<double>::infinity();
-  const double least = obstacle.extent.extent().head(dimension).minCoeff();
+// What is within these bounds; infinite where they have no end.
+double thickness_of(const geometry::LevelSet& shape, const geometry::Bounds& bounds, int dimension) {
+  if (!bounds.min.allFinite() || !bounds.max.allFinite()) return std::numeric_limits<double>::infinity();
+  const double least = bounds.extent().head(dimension).minCoeff();
   if (dimension == 2) return least;
-  const double across = geometry::thin_part(obstacle.shape->surface(), false).extent;
+  const double across = geometry::thin_part(shape.surface(), false).extent;
   return across > 0 ? std::min(least, across) : least;
 }
 
@@ -163,8 +162,15 @@ void check_mpm(const Kind& kind, Checking& checking) {
         as<matter::MpmState>(start).particles);
     if (!each<matter::NodalBody>(checking.model.bodies).empty())
       checking.warn("the material points and the other bodies do not feel each other; use obstacles");
+    for (const matter::mpm::Part& part : description.parts) {
+      const double thinnest = thickness_of(*part.shape, part.shape->bounds(), description.dimension);
+      if (thinnest < description.dx)
+        checking.warn("body '{}' is {:.3g} m thin, less than a cell of the material points ({:.3g} m): its mass and stiffness will be inexact",
+                      part.name, thinnest, description.dx);
+    }
     for (const step::Obstacle& obstacle : checking.model.obstacles) {
-      const double thinnest = thickness_of(obstacle, description.dimension);
+      if (obstacle.container) continue;
+      const double thinnest = thickness_of(*obstacle.shape, obstacle.extent, description.dimension);
       if (thinnest < 2 * description.dx)
         checking.warn("obstacle '{}' is {:.3g} m thin, less than two cells of the material points ({:.3g} m): they may pass through it",
                       obstacle.name, thinnest, description.dx);

@@ -62,7 +62,7 @@ class Bake:
 
     def __init__(self, program, scene, directory):
         self.directory = Path(directory)
-        self.done, self.steps, self._read = 0, 0, 0
+        self.done, self.steps, self._read, self._asked = 0, 0, 0, False
         self._errors = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
             [program, "run", str(scene), "-o", str(directory), "--overwrite", "--live", "--quiet"],
@@ -75,15 +75,20 @@ class Bake:
     def progress(self):
         return self.done / self.steps if self.steps else 0.0
 
-    def cancel(self, patience=60.0):
-        """Stops after the step that goes on; a second time, or when patience ends, at once."""
+    def stop(self):
+        """Asks it to end after the step that goes on; asked once more it ends at once."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            try:
-                self._process.wait(patience)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.send_signal(signal.SIGKILL if self._asked else signal.SIGINT)
+        self._asked = True
+
+    def cancel(self, patience=60.0):
+        """Stops, and waits for the end."""
+        self.stop()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.stop()
+            self._process.wait()
 
     def wait(self):
         self._process.wait()

@@ -150,7 +150,7 @@ class LOPE_OT_bake(bpy.types.Operator):
 
     def modal(self, context, event):
         if event.type == "ESC" and event.value == "PRESS":
-            self.bake.cancel()
+            self.bake.stop()
         elif event.type != "TIMER":
             return {"PASS_THROUGH"}
         if self.bake.running():

@@ -76,7 +76,7 @@ Expected<std::vector<std::string>> export_frames(const fs::path& directory, cons
 
 void add_export(Arguments& app, int& status) {
   Arguments* command = app.add_subcommand(
-      "export", "Write the frames of a run as VTU (ParaView), PLY, OBJ, CSV, USD, point caches or VDB");
+      "export", "Write the frames of a run as VTU (ParaView), PLY, OBJ, CSV, USD, glTF, point caches, BGEO or VDB");
   struct Choices {
     std::string directory, up = "y", frames;
     io::ExportOptions options;
@@ -86,8 +86,8 @@ void add_export(Arguments& app, int& status) {
   command->add_option("run", chosen->directory, "Directory of a run")->required();
   command
       ->add_option("--format", chosen->options.format,
-                   "vtu (with a .pvd index), ply, obj, csv, usd (text), pc2 or mdd (point caches and their "
-                   "mesh), vdb (volumes)")
+                   "vtu (with a .pvd index), ply, obj, csv, usd (text), gltf (.glb, small cases), pc2 or mdd "
+                   "(point caches and their mesh), bgeo (particles), vdb (volumes)")
       ->one_of(io::export_formats());
   command->add_option("-o,--output", chosen->options.folder, "Folder to write to (default: RUN/FORMAT)")
       ->type_name("DIR");

@@ -76,8 +76,13 @@ for format in vtu ply obj; do
   [ "$(ls "run/$format" | grep -c "\.$format\$")" -eq 5 ] || fail "not five files of $format"
 done
 exists run/vtu/run.pvd
-for format in usd pc2 mdd; do expect 0 "$lope" export run --format "$format"; done
+for format in usd gltf pc2 mdd; do expect 0 "$lope" export run --format "$format"; done
 exists run/usd/run.usda
+[ "$(head -c 4 run/gltf/run.glb)" = glTF ] || fail "run.glb is no binary glTF"
+expect 1 "$lope" export run --format bgeo
+complains "no particles"
+expect 1 "$lope" export run --format gltf --up z
+complains "y points up"
 exists run/mdd/run_bar.obj
 [ "$(stat -c %s run/pc2/run_bar.pc2)" -eq $((32 + 12 * 5 * $(grep -c '^v ' run/pc2/run_bar.obj))) ] || fail "the point cache has another size"
 expect 0 "$lope" export run --format csv --up z --scale 100 --frames 1-4/3

@@ -2,8 +2,10 @@
 #include <lope/geometry/level_set/volume_file.h>
 #include <lope/geometry/points_beside_surface.h>
 #include <lope/geometry/surface_check.h>
+#include <lope/io/bgeo.h>
 #include <lope/io/export.h>
 #include <lope/io/file.h>
+#include <lope/io/gltf.h>
 #include <lope/io/point_cache.h>
 #include <lope/io/series.h>
 #include <lope/io/usd.h>
@@ -86,11 +88,15 @@ bool has_surface(const Drawable& drawable) {
   return !drawable.surface.triangles.empty() || !drawable.surface.tetrahedra.empty();
 }
 
+// In some frame.
+bool has_points(const Drawable& constant) { return constant.points.radius > 0; }
+
 bool is_cache(const std::string& format) { return format == "pc2" || format == "mdd"; }
 
-std::unique_ptr<SeriesWriter> writer_for(const ExportOptions& options) {
+std::unique_ptr<SeriesWriter> writer_for(const ExportOptions& options, std::size_t frames) {
   const std::string& format = options.format;
   if (format == "vtu") return std::make_unique<VtuSeries>(options.folder, options.stem);
+  if (format == "gltf") return std::make_unique<GltfFile>(options.folder, options.stem, frames);
   if (format == "usd")
     return std::make_unique<UsdStage>(options.folder, options.stem,
                                       StageOptions{options.z_up, options.scale});
@@ -98,25 +104,29 @@ std::unique_ptr<SeriesWriter> writer_for(const ExportOptions& options) {
     const CacheFormat cache = format == "pc2" ? CacheFormat::Pc2 : CacheFormat::Mdd;
     return std::make_unique<PointCaches>(cache, options.folder, options.stem);
   }
-  const WriteFrame write = format == "obj"   ? write_obj_frame
-                           : format == "csv" ? write_csv_frame
-                                             : write_ply_frame;
+  const WriteFrame write = format == "obj"    ? write_obj_frame
+                           : format == "csv"  ? write_csv_frame
+                           : format == "bgeo" ? write_bgeo_frame
+                                              : write_ply_frame;
   return std::make_unique<FrameFiles>(write, options.folder, options.stem);
 }
 
 class Exporter {
  public:
   Exporter(const RunFrames& run, const ExportOptions& options)
-      : run_(run), options_(options), placing_(options), writer_(writer_for(options)) {}
+      : run_(run),
+        options_(options),
+        placing_(options),
+        numbers_(chosen()),
+        writer_(writer_for(options, numbers_.size())) {}
 
   Expected<std::vector<EnclosedVolumes>> write_all() {
-    const std::vector<std::int64_t> numbers = chosen();
-    if (numbers.empty())
+    if (numbers_.empty())
       return input_error("there is no frame among those that were asked for; the last one is {}",
                          run_.numbers().back());
     for (const RunFrames::Thing& thing : run_.things()) volumes_.push_back({thing.name, {}});
     if (const auto made = make_directory(options_.folder); !made) return forward_error(made);
-    for (const std::int64_t number : numbers) {
+    for (const std::int64_t number : numbers_) {
       const auto data = run_.read(number);
       if (!data) return forward_error(data);
       const auto written =
@@ -165,7 +175,9 @@ class Exporter {
 
   // Whether a surface and points of one body both have a place in the format.
   bool holds_both() const { return options_.format == "vtu" || options_.format == "usd"; }
-  bool holds_surfaces() const { return options_.format == "ply" || options_.format == "obj"; }
+  bool holds_surfaces() const {
+    return options_.format == "ply" || options_.format == "obj" || options_.format == "gltf";
+  }
   bool prefers_points() const { return options_.format == "csv"; }
 
   Expected<void> write_bodies(std::int64_t number, const RunFrames::Data& data) {
@@ -175,12 +187,19 @@ class Exporter {
       placing_.place(part.positions);
       const Converted& body = converted.emplace_back(std::move(part));
       bodies.push_back({body.name, body.positions, body.triangles, body.tetrahedra, body.point_fields,
-                        body.cell_fields, drawable.look.color, options_.scale * drawable.points.radius});
+                        body.cell_fields, drawable.look.color, options_.scale * drawable.points.radius,
+                        drawable.look.material,
+                        body.triangles.empty() ? std::span<const float>()
+                                               : std::span<const float>(drawable.surface.material_coordinates)});
     };
     for (std::size_t i = 0; i < data.drawables.size(); ++i) {
       const Drawable& drawable = data.drawables[i];
       const std::string& name = run_.things()[i].name;
       if (is_cache(options_.format) && !has_surface(run_.things()[i].constant)) continue;
+      if (options_.format == "bgeo") {
+        if (has_points(run_.things()[i].constant)) add(points_of(name, drawable.points), drawable);
+        continue;
+      }
       const bool points = drawable.points.count() > 0;
       const bool surface = has_surface(drawable) && !(points && prefers_points());
       if (surface) {
@@ -228,6 +247,7 @@ class Exporter {
   const RunFrames& run_;
   const ExportOptions& options_;
   Placing placing_;
+  std::vector<std::int64_t> numbers_;
   std::unique_ptr<SeriesWriter> writer_;
   std::vector<EnclosedVolumes> volumes_;
 };
@@ -235,7 +255,7 @@ class Exporter {
 }  // namespace
 
 const std::vector<std::string>& export_formats() {
-  static const std::vector<std::string> formats{"vtu", "ply", "obj", "csv", "usd", "pc2", "mdd", "vdb"};
+  static const std::vector<std::string> formats{"vtu", "ply", "obj", "csv", "usd", "gltf", "pc2", "mdd", "bgeo", "vdb"};
   return formats;
 }
 
@@ -250,6 +270,10 @@ Expected<std::vector<EnclosedVolumes>> export_run(const RunFrames& run, const Ex
     return input_error("there is no volume in space, and only those are written as .vdb");
   if (options.format == "vdb" && (options.z_up || options.scale != 1))
     return input_error("volumes are written as they are: neither turned nor scaled");
+  if (options.format == "gltf" && (options.z_up || options.scale != 1))
+    return input_error("glTF is in metres and y points up: it is neither turned nor scaled");
+  if (options.format == "bgeo" && !any([](const RunFrames::Thing& thing) { return has_points(thing.constant); }))
+    return input_error("there are no particles, and only those are written as .bgeo");
   if (is_cache(options.format) &&
       !any([](const RunFrames::Thing& thing) { return has_surface(thing.constant); }))
     return input_error("there is no mesh that stays the same, and only those are written as .{}",

@@ -6,6 +6,8 @@
 //   obj  a file per frame with one object per body
 //   csv  a file per body and frame: points, or the vertices of the surface, with their fields
 //   usd  one file of text with all bodies and frames: meshes, points, velocities (usd.h)
+//   gltf one binary file with all bodies and frames, for small cases (gltf.h)
+//   bgeo a file per body with points and frame, for Houdini (bgeo.h)
 //   pc2, mdd  a file per body whose mesh stays the same, with all frames, and its mesh as OBJ (point_cache.h)
 //   vdb  OpenVDB, a file per body with a volume and frame: distances from its surface and the fields of its cells
 #pragma once
@@ -44,8 +46,8 @@ struct ExportOptions {
   }
 };
 
-// Fails where there is nothing that the format holds (volumes in space, meshes that stay the same), where volumes are to be turned or
-// scaled, and without a frame.
+// Fails where there is nothing that the format holds (volumes in space, meshes that stay the same, points), where volumes or glTF are
+// to be turned or scaled, where glTF would be too large, and without a frame.
 Expected<std::vector<EnclosedVolumes>> export_run(const RunFrames& run, const ExportOptions& options);
 
 }  // namespace lope::io

@@ -115,6 +115,8 @@ Expected<void> write_bodies(const fs::path& folder, const std::string& stem, std
 }  // namespace
 
 Expected<void> check_body(const SeriesBody& body) {
+  if (!body.texture.empty() && body.texture.size() != 6 * body.triangles.size())
+    return input_error("the texture coordinates of body '{}' do not fit its triangles", body.name);
   const std::size_t cells = body.tetrahedra.empty() ? body.triangles.size() : body.tetrahedra.size();
   if (const auto sound = check_fields(body.name, body.point_fields, body.positions.size()); !sound)
     return sound;
@@ -131,20 +133,29 @@ Surface shown_part(const SeriesBody& body) {
 
 std::string obj_bytes(std::span<const SeriesBody> bodies) {
   std::string out;
-  int base = 1;
+  int base = 1, texture_base = 1;
   for (const SeriesBody& body : bodies) {
     const Surface surface = shown_part(body);
+    const Corners corners = corners_of(surface, body.texture);
     print(out, "o ", file_name_part(body.name), '\n');
     for (const int vertex : surface.vertices) {
       const Vec3& v = body.positions[vertex];
       print(out, "v ", static_cast<float>(v[0]), ' ', static_cast<float>(v[1]), ' ', static_cast<float>(v[2]),
             '\n');
     }
-    for (const geometry::Triangle& t : surface.triangles)
-      print(out, "f ", base + t[0], ' ', base + t[1], ' ', base + t[2], '\n');
+    for (const auto& [u, v] : corners.texture) print(out, "vt ", u, ' ', v, '\n');
+    for (std::size_t i = 0; i < surface.triangles.size(); ++i) {
+      print(out, 'f');
+      for (std::size_t k = 0; k < 3; ++k) {
+        print(out, ' ', base + surface.triangles[i][k]);
+        if (!corners.texture.empty()) print(out, '/', texture_base + corners.triangles[i][k]);
+      }
+      print(out, '\n');
+    }
     for (std::size_t i = 0; i < surface.vertices.size() && surface.triangles.empty(); ++i)
       print(out, "p ", base + static_cast<int>(i), '\n');
     base += static_cast<int>(surface.vertices.size());
+    texture_base += static_cast<int>(corners.texture.size());
   }
   return out;
 }
@@ -166,8 +177,9 @@ Expected<void> VtuSeries::add_frame(std::int64_t number, double time, std::span<
                        body.cell_fields, {}};
     const auto written = write_file(folder_ / name, vtu_bytes(grid, Encoding::Binary, precision_));
     if (!written) return written;
+    // ParaView calls the block by `name`; others know `group`.
     print(entries, "<DataSet timestep=\"", time, "\" group=\"", xml_escaped(body.name), "\" part=\"", b,
-          "\" file=\"", xml_escaped(name), "\"/>\n");
+          "\" name=\"", xml_escaped(body.name), "\" file=\"", xml_escaped(name), "\"/>\n");
   }
   entries_ = std::move(entries);
   return write_file(folder_ / (stem_ + ".pvd"),

@@ -26,6 +26,9 @@ struct SeriesBody {
   std::vector<Field> cell_fields;
   Vec3 color = Vec3::Constant(0.5);  // sRGB
   double point_radius = 0;  // of the balls that pictures draw where there is no surface; 0: not known
+  std::string material = {};  // a hint how it looks: geometry::Look
+  // Where the corners of the triangles are in the flat cloth, 2 numbers for each: texture coordinates in metres. Or nothing.
+  std::span<const float> texture = {};
 };
 
 // What takes the frames of a run one after another, and is told when there are no more.
@@ -59,7 +62,7 @@ std::string numbered_name(const std::string& stem, const std::string& name, std:
 std::string file_name(const std::string& stem, const std::string& name, const char* extension);
 
 // Write the surfaces of all bodies with the vertices that they use; of a body without one its points. OBJ: one file
-// STEM_000012.obj with one object per body. PLY: a file for each body, with the scalars and vectors (NAME_x, NAME_y, NAME_z) on
+// STEM_000012.obj with one object per body, with texture coordinates where it has them. PLY: a file for each body, with the scalars and vectors (NAME_x, NAME_y, NAME_z) on
 // its points. CSV: a file for each body, with a line of names and one for each of its points: x, y, z and their scalars and vectors.
 Expected<void> write_obj_frame(const std::filesystem::path& folder, const std::string& stem, std::int64_t number,
                                std::span<const SeriesBody> bodies);

@@ -113,6 +113,12 @@ Expected<void> UsdStage::add_frame(std::int64_t number, double time, std::span<c
              list(3 * surface.triangles.size(),
                   [&](std::string& out, std::size_t i) { print(out, surface.triangles[i / 3][i % 3]); }));
     }
+    if (prim.mesh && !body.texture.empty()) {
+      sample("texCoord2f[] primvars:st", "interpolation = \"faceVarying\"", true,
+             list(body.texture.size() / 2, [&](std::string& out, std::size_t i) {
+               print(out, '(', body.texture[2 * i], ", ", body.texture[2 * i + 1], ')');
+             }));
+    }
     for (const Field& field : body.point_fields) {
       if (field.components != 1 && field.components != 3) continue;
       const bool vector = field.components == 3, velocity = vector && field.name == "velocity";

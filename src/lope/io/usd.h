@@ -2,7 +2,7 @@
 // Omniverse, usdview open it.
 //
 // Surfaces are Mesh, particles Points; `velocities` (for motion blur) is the field "velocity" on their points, other scalars and
-// vectors on points are primvars. Time codes are the numbers of the frames. What stays the same is written once; the mesh of a
+// vectors on points are primvars, texture coordinates `st`. Time codes are the numbers of the frames. What stays the same is written once; the mesh of a
 // liquid's surface has samples of its own. What is not there in all frames is invisible in the others. Texts are kept in memory
 // until the end: for long runs of large meshes other formats are better.
 #pragma once

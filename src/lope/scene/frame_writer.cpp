@@ -22,6 +22,22 @@ std::vector<float> placed(const geometry::Mesh& surface, const geometry::RigidPo
   return result;
 }
 
+// Of the vertices, at the end of a step of length h.
+std::vector<float> velocities(const geometry::Mesh& surface, const step::Obstacle& obstacle, double time, double h) {
+  const geometry::RigidPose before = obstacle.pose(time - h), now = obstacle.pose(time);
+  std::vector<float> result;
+  result.reserve(3 * surface.vertices.size());
+  for (const Vec3& vertex : surface.vertices) {
+    for (const double v : geometry::carried_velocity(before, now, h, now.place(vertex)))
+      result.push_back(static_cast<float>(v));
+  }
+  return result;
+}
+
+bool moves(const step::Obstacle& obstacle) {
+  return !obstacle.motion.displacement.times.empty() || !obstacle.motion.angle.times.empty();
+}
+
 // How far obstacles without an end are drawn: as far as matter may go; where that is not known, as far as it is at the
 // start, and as far again.
 geometry::Bounds surroundings(const step::Model& model) {
@@ -117,6 +133,8 @@ io::Frame FrameWriter::snapshot(std::int64_t number) const {
     const step::Obstacle& obstacle = model.obstacles[drawn.obstacle];
     geometry::Drawable made;
     made.surface.positions = placed(drawn.mesh, obstacle.pose(frame.time));
+    if (moves(obstacle) && writes_field(scene_, "velocity"))
+      made.surface.vertex_fields = {{"velocity", "m/s", 3, velocities(drawn.mesh, obstacle, frame.time, model.step)}};
     io::add_drawable(obstacle.name, made, false, frame);
   }
   return frame;

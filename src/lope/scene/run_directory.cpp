@@ -24,7 +24,8 @@ using nlohmann::json;
 // What --overwrite removes: everything that an earlier run, its exports and its pictures left.
 constexpr std::array written_by_a_run{"frames", "stats.jsonl", "checkpoint.h5", "log.txt", "live.jsonl",
                                       "vtu",    "ply",         "obj",           "csv",     "usd",
-                                      "pc2",    "mdd",         "vdb",           "pictures", "scene.toml"};
+                                      "gltf",   "pc2",         "mdd",           "bgeo",    "vdb",
+                                      "pictures", "scene.toml"};
 // Held while a run goes on; stays afterwards, as the mark of a run's directory.
 constexpr const char* lock_file = "run.lock";
 // The array of a checkpoint that says of which model it is (resumption.h).

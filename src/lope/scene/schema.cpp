@@ -133,7 +133,7 @@ void add_output(std::vector<Key>& keys) {
   keys.push_back(formats.by_default("[\"vtu\"]").says("File formats of the frames."));
   Entry fields = entry("output.fields", Type::ChoiceList);
   fields.choices = field_names([](const KindField&) { return true; });
-  keys.push_back(fields.by_default("[\"speed\", \"von_mises\", \"stretch\"]")
+  keys.push_back(fields.by_default("[\"velocity\", \"von_mises\", \"stretch\"]")
                      .says("Fields written with every frame (units and components: [files](formats.md#fields)). "
                            "`stress` is the whole Cauchy stress tensor, `von_mises` its von Mises value. `cells`: the "
                            "grid of a liquid, with kinds of cells, pressure, velocity and level set (in 2D always)."));

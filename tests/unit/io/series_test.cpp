@@ -35,7 +35,7 @@ TEST(Series, VtuFilesHoldTheBodiesAndTheIndexNamesThem) {
   const std::string index = *read_file(folder / "out/run.pvd");
   EXPECT_NE(
       index.find(
-          "<DataSet timestep=\"0.025\" group=\"a &lt;b&gt;\" part=\"1\" file=\"run_000001_1_a__b_.vtu\"/>"),
+          "<DataSet timestep=\"0.025\" group=\"a &lt;b&gt;\" part=\"1\" name=\"a &lt;b&gt;\" file=\"run_000001_1_a__b_.vtu\"/>"),
       std::string::npos)
       << index;
   EXPECT_NE(index.find("file=\"run_000000_0_bar.vtu\""), std::string::npos);

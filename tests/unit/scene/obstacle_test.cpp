@@ -1,6 +1,7 @@
 // Obstacles in the scene file: shapes, motions, what is refused and what is said about overlaps; copies of
 // bodies.
 #include <lope/scene/check.h>
+#include <lope/scene/frame_writer.h>
 #include <lope/scene/obstacles.h>
 #include <lope/scene/scene.h>
 
@@ -137,6 +138,46 @@ TEST(Copies, FillALattice) {
   const auto again = load_scene_text(resolved_toml(*scene), "resolved.toml");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(resolved_toml(*again), resolved_toml(*scene));
+}
+
+// For motion blur: of what moves, where velocities are written at all.
+TEST(Obstacles, FramesHoldTheirVelocities) {
+  const std::string text = R"(
+[time]
+step = 0.1
+[[obstacle]]
+name = "ram"
+shape = { box = { size = [0.2, 0.2, 0.2], center = [3, 0, 0] } }
+move = { velocity = [0, 2, 0] }
+[[obstacle]]
+name = "wheel"
+shape = { sphere = { radius = 0.5, center = [-5, 0, 0] } }
+rotate = { axis = [0, 0, 1], rate = 0.01, center = [-5, 0, 0] }
+[[obstacle]]
+name = "rock"
+shape = { sphere = { radius = 0.5, center = [9, 0, 0] } }
+)";
+  for (const bool wanted : {true, false}) {
+    const auto scene = load(text + (wanted ? "" : "[output]\nfields = [\"von_mises\"]\n"));
+    ASSERT_TRUE(scene) << scene.error().message;
+    step::Simulation simulation(build_model(*scene).value());
+    ASSERT_TRUE(simulation.advance().converged());
+    const io::Frame frame = FrameWriter(*scene, simulation).snapshot(1);
+    const auto* ram = frame.data.values<float>("ram/vertex/velocity");
+    const auto* wheel = frame.data.values<float>("wheel/vertex/velocity");
+    EXPECT_EQ(frame.data.values<float>("rock/vertex/velocity"), nullptr);
+    EXPECT_EQ(ram != nullptr, wanted);
+    EXPECT_EQ(wheel != nullptr, wanted);
+    if (!ram || !wheel) continue;
+    const auto &at = *frame.data.values<float>("ram/position"), &on = *frame.data.values<float>("wheel/position");
+    ASSERT_EQ(ram->size(), at.size());
+    for (std::size_t k = 0; k < ram->size(); ++k) EXPECT_NEAR((*ram)[k], k % 3 == 1 ? 2 : 0, 1e-6);
+    ASSERT_EQ(wheel->size(), on.size());
+    for (std::size_t k = 0; k < on.size(); k += 3) {
+      EXPECT_NEAR((*wheel)[k], -0.01 * on[k + 1], 1e-5);
+      EXPECT_NEAR((*wheel)[k + 1], 0.01 * (on[k] + 5), 1e-5);
+    }
+  }
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace {
 using optimize::NonlinearMultigrid;
 using optimize::NonlinearMultigridOptions;
 
-constexpr double time_limit = 60;  // of one minimisation, s
+constexpr double time_limit = 20;  // of one minimisation, processor seconds
 
 // nfmg that leaves behind which part of the rows it skipped.
 class Counted final : public optimize::Minimizer {

@@ -17,7 +17,7 @@ namespace {
 using Choice = optimize::ProjectiveDynamicsOptions;
 using Global = Choice::Global;
 
-constexpr double time_limit = 30;
+constexpr double time_limit = 10;  // processor seconds
 
 step::Model table_model(int vertices) {
   constexpr double side = 1.6;

@@ -13,6 +13,8 @@ constexpr double largest_radius = 0.9995;
 // Of plain steps; what needs shorter ones has not got anything to do with the matrix.
 constexpr double shortest = 1e-6;
 constexpr int good_in_a_row = 8;
+// How many times larger than estimated the rounding errors of energies may be.
+constexpr double rounding_slack = 1e3;
 // Of the way to where the function is no longer defined.
 constexpr double safe_part = 0.9;
 
@@ -57,7 +59,9 @@ double ProjectiveStep::next_with(double radius) {
 LineSearchResult ProjectiveStep::take(Objective& objective, const LineSearchStart& from, bool last,
                                       linalg::Vector trial) {
   LineSearchResult result;
-  const double highest = from.value + objective.value_noise();
+  // Near a minimum energies differ by their rounding errors, and noise is an estimate of these.
+  const double noise = objective.value_noise();
+  const double highest = from.value + (-from.slope <= rounding_slack * noise ? rounding_slack : 1) * noise;
   if (!(last && accelerates_ && accelerate(objective, from, highest, result, trial)))
     go_plainly(objective, from, highest, result, trial);
   if (!last || !result.success) return result;

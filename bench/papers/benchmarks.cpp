@@ -44,7 +44,7 @@ constexpr auto table = std::to_array<Benchmark>({
      "does auto choose well? generated shapes against the other methods (--only SHAPE,…, --size most vertices, --steps, "
      "--methods, --mesh FILE)",
      automatic_choice},
-    {"cloth", "CLOTH's comparisons on a cloth upon a sphere (--only methods,choices,scaling,drop,drop-rms,cycle,criterion, --size vertices, --steps before, --methods)",
+    {"cloth", "CLOTH's tables and figures (--only methods,choices,projective,table,scaling,drop,drop-rms,cycle,criterion, --size vertices, --steps before, --methods)",
      cloth},
     {"solver-options", "what each option of the solvers is worth, on the LTSS scene (--mesh FILE, --steps)",
      solver_options},

@@ -96,6 +96,18 @@ void is_sewn(const Trace& trace) {
   EXPECT_LT(after, 0.19);
 }
 
+// The hand has pulled the middle down into the funnel, whose rim holds the corners up.
+void is_in_the_funnel(const Trace& trace) {
+  double lowest = 1, highest = -1;
+  for (const Vec3& p : trace.positions) {
+    lowest = std::min(lowest, p[1]);
+    highest = std::max(highest, p[1]);
+    if (std::hypot(p[0], p[2]) < 0.4) EXPECT_LT(p[1], 0.45);
+  }
+  EXPECT_LT(lowest, 0.32);
+  EXPECT_GT(highest, 0.35);
+}
+
 void hangs_from_its_rings(const Trace& trace) {
   double highest = -1e300, lowest = 1e300;
   for (const Vec3& p : trace.positions) {
@@ -198,6 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
         ClothCase{"cloth_sphere", {"body.cloth.edge=12 cm", "time.duration=0.3 s"}, lies_on_its_obstacle},
         ClothCase{"curtain", {"body.curtain.edge=10 cm", "time.duration=0.25 s"}, hangs_from_its_rings},
         ClothCase{"flag", {"body.flag.edge=6 cm", "time.duration=0.25 s"}, is_blown_about},
+        ClothCase{"funnel", {"body.cloth.edge=11 cm", "time.step=1/60 s", "time.duration=0.6 s"}, is_in_the_funnel},
         ClothCase{"drape", {"body.cloth.edge=15 mm"}, hangs_over_its_support},
         ClothCase{
             "dress", {"body.dress.edge=12 cm", "body.dress.sewing=0.15 s", "time.duration=0.2 s"}, is_sewn},

@@ -5,6 +5,7 @@
 #include <lope/linalg/galerkin.h>
 #include <lope/linalg/multigrid_cycle.h>
 #include <lope/linalg/row_groups.h>
+#include <lope/linalg/smoothing.h>
 #include <lope/linalg/with_block_size.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <deque>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace lope::linalg {
 namespace {
@@ -29,6 +31,8 @@ class BlockMultigrid::Levels {
  public:
   virtual ~Levels() = default;
   virtual void set_hierarchy(HierarchyPtr hierarchy) = 0;
+  virtual void set_smoother(const SmootherOptions& smoother) = 0;
+  virtual Skipped take_skipped() = 0;
   virtual bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) = 0;
   virtual bool factorizes() const = 0;
   virtual int level_count() const = 0;
@@ -43,7 +47,8 @@ class BlockMultigrid::Levels {
   virtual void cycle(int level, ConstVector f, Vector x) = 0;
 };
 
-template <class T, int b>
+// b: components of the vectors. numbers: the matrix has one number for all of them.
+template <class T, int b, bool numbers>
 class BlockMultigrid::LevelsOf final : public Levels {
  public:
   explicit LevelsOf(const BlockMultigridOptions& options) : options_(options) {}
@@ -61,7 +66,11 @@ class BlockMultigrid::LevelsOf final : public Levels {
     levels_.resize(used + 1);
   }
 
+  void set_smoother(const SmootherOptions& smoother) override { smoother_ = smoother; }
+  Skipped take_skipped() override { return std::exchange(skipped_, {}); }
+
   bool update(const BlockMatrix& matrix, std::span<const RowProjector> projectors) override {
+    assert(!numbers || projectors.empty());
     projectors_.assign(projectors.begin(), projectors.end());
     find_coupled_rows(matrix, active_);
     const BlockMatrix* at = &matrix;
@@ -73,14 +82,15 @@ class BlockMultigrid::LevelsOf final : public Levels {
       if (l + 1 == levels_.size()) break;
       definite = level.matrix.update(*at, l > 0) && definite;
       const bool finest = l == 0;
-      if (finest && options_.groups) groups_.update(matrix);
+      if constexpr (!numbers) {
+        if (finest && options_.groups) groups_.update(matrix);
+      }
       at = &products_[l].compute(*at, finest ? std::span<const std::uint8_t>(active_) : std::span<const std::uint8_t>(),
                                  finest ? projectors : std::span<const RowProjector>(),
                                  GalerkinProduct::Couplings::Taken);
     }
     if (!definite) return false;
-    right_.resize(at->size());
-    solution_.resize(at->size());
+    for (auto* work : {&right_, &solution_}) work->resize(b * levels_.back().rows);
     if (products_.empty()) {
       own_ = *at;
     } else {
@@ -89,7 +99,7 @@ class BlockMultigrid::LevelsOf final : public Levels {
     return coarsest_.update(products_.empty() ? *own_ : *at, factorizes());
   }
 
-  bool factorizes() const override { return levels_.back().rows <= index(options_.most_factored); }
+  bool factorizes() const override { return numbers || levels_.back().rows <= index(options_.most_factored); }
 
   int level_count() const override { return static_cast<int>(levels_.size()); }
   std::size_t rows(std::size_t level) const override { return levels_[level].rows; }
@@ -100,6 +110,8 @@ class BlockMultigrid::LevelsOf final : public Levels {
     Level& level = levels_[l];
     pack(f, level.f);
     if (start == Start::X) pack(x, level.x);
+    level.skips = false;
+    if (start == Start::Zero) decide_what_to_skip(level);
     sweep(level, sweeps, start == Start::Zero);
     unpack(level.x, x);
   }
@@ -142,12 +154,13 @@ class BlockMultigrid::LevelsOf final : public Levels {
 
   // As MultigridLevels.
   void smooth_before(int l) {
+    decide_what_to_skip(levels_[index(l)]);
     sweep(levels_[index(l)], options_.sweeps, true);
     if (l == 0) relax_groups(Groups::Order::Forward);
   }
   void restrict_residual(int l) {
     Level& level = levels_[index(l)];
-    if (l == 0 && !groups_.empty()) {
+    if ((l == 0 && has_groups()) || !smoother_.is_plain()) {
       level.matrix.residual(level.f.data(), level.x.data(), level.r.data());
     } else if (options_.sweeps > 0) {
       level.matrix.residual_after_sweep(level.f.data(), level.t.data(), level.x.data(), level.r.data());
@@ -170,11 +183,14 @@ class BlockMultigrid::LevelsOf final : public Levels {
 
  private:
   using Packed = std::vector<T>;
-  using Groups = RowGroups<T, b>;
+  using Groups = RowGroups<T, b>;  // empty with numbers
   struct Level {
-    ColouredRows<T, b> matrix;  // empty on the coarsest
+    ColouredRows<T, numbers ? 0 : b> matrix;  // empty on the coarsest
     std::size_t rows = 0;
     Packed x, f, t, r;
+    bool skips = false;  // the rows that are marked
+    std::vector<std::uint8_t> skipped;
+    SmoothingWork<T> smoothing;
     void allocate() {
       for (Packed* work : {&x, &f, &t, &r}) work->resize(packed * rows);
     }
@@ -195,15 +211,39 @@ class BlockMultigrid::LevelsOf final : public Levels {
   static void fill_packed(Packed& x) { std::fill(x.begin(), x.end(), T{0}); }
 
   void sweep(Level& level, int sweeps, bool from_zero) {
-    if (sweeps == 0 && from_zero) fill_packed(level.x);
-    for (int s = 0; s < sweeps; ++s) {
-      level.matrix.sweep(level.f.data(), level.t.data(), level.x.data(), from_zero && s == 0);
-    }
+    smooth_rows(level.matrix, sweeps, smoother_.radius, level.f.data(), level.t.data(), level.x, from_zero,
+                level.skips ? level.skipped.data() : nullptr, level.smoothing);
   }
 
+  // By the level's right-hand side.
+  void decide_what_to_skip(Level& level) {
+    level.skips = smoother_.skip_below > 0;
+    if (!level.skips) return;
+    const auto square = [&](std::size_t row) {
+      double sum = 0;
+      for (std::size_t k = packed * row; k < packed * row + b; ++k) sum += static_cast<double>(level.f[k]) * level.f[k];
+      return sum;
+    };
+    const auto sum_of = [&](const auto& term) {
+      return parallel_sum(level.rows, fine_grain, [&](std::size_t begin, std::size_t end) {
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) sum += term(i);
+        return sum;
+      });
+    };
+    const double least = smoother_.skip_below * smoother_.skip_below * sum_of(square) / static_cast<double>(level.rows);
+    level.skipped.resize(level.rows);
+    parallel_for(level.rows, fine_grain, [&](std::size_t i) { level.skipped[i] = square(i) < least ? 1 : 0; });
+    skipped_.rows += static_cast<std::int64_t>(sum_of([&](std::size_t i) { return static_cast<double>(level.skipped[i]); }));
+    skipped_.of += static_cast<std::int64_t>(level.rows);
+  }
+
+  bool has_groups() const { return !numbers && !groups_.empty(); }
   void relax_groups(typename Groups::Order order) {
-    Level& finest = levels_.front();
-    if (!groups_.empty()) groups_.sweep(finest.matrix, finest.f.data(), finest.x.data(), order);
+    if constexpr (!numbers) {
+      Level& finest = levels_.front();
+      if (has_groups()) groups_.sweep(finest.matrix, finest.f.data(), finest.x.data(), order);
+    }
   }
 
   // The right-hand side of level l + 1 from the residual of level l, which is overwritten on the finest.
@@ -262,6 +302,8 @@ class BlockMultigrid::LevelsOf final : public Levels {
 
   HierarchyPtr hierarchy_;
   BlockMultigridOptions options_;
+  SmootherOptions smoother_;
+  Skipped skipped_;
   std::deque<GalerkinProduct> products_;  // from level l to l + 1
   std::deque<Level> levels_;
   Groups groups_;                     // of the finest level
@@ -281,18 +323,37 @@ void BlockMultigrid::set_projectors(std::span<const RowProjector> projectors) {
   projectors_.assign(projectors.begin(), projectors.end());
 }
 
+void BlockMultigrid::set_smoother(const SmootherOptions& smoother) {
+  smoother_ = smoother;
+  if (levels_) levels_->set_smoother(smoother);
+}
+
+BlockMultigrid::Skipped BlockMultigrid::take_skipped() { return levels_ ? levels_->take_skipped() : Skipped{}; }
+
+template <class T>
+void BlockMultigrid::make_levels() {
+  with_block_size(block_size_, [&]<int b>() {
+    if (options_.components > 0) {
+      levels_ = std::make_unique<LevelsOf<T, b, true>>(options_);
+    } else {
+      levels_ = std::make_unique<LevelsOf<T, b, false>>(options_);
+    }
+  });
+  levels_->set_smoother(smoother_);
+}
+
 bool BlockMultigrid::update(const BlockMatrix& matrix) {
   assert(hierarchy_);
-  if (!levels_ || block_size_ != matrix.block_size()) {
+  assert(options_.components == 0 || matrix.block_size() == 1);
+  const int block_size = options_.components > 0 ? options_.components : matrix.block_size();
+  if (!levels_ || block_size_ != block_size) {
     made_for_ = 0;
-    block_size_ = matrix.block_size();
-    with_block_size(block_size_, [&]<int b>() {
-      if (options_.single_precision) {
-        levels_ = std::make_unique<LevelsOf<float, b>>(options_);
-      } else {
-        levels_ = std::make_unique<LevelsOf<double, b>>(options_);
-      }
-    });
+    block_size_ = block_size;
+    if (options_.single_precision) {
+      make_levels<float>();
+    } else {
+      make_levels<double>();
+    }
   }
   if (made_for_ != hierarchy_->id()) {
     levels_->set_hierarchy(hierarchy_);
@@ -302,7 +363,7 @@ bool BlockMultigrid::update(const BlockMatrix& matrix) {
 }
 
 void BlockMultigrid::apply(ConstVector r, Vector z) { cycle(0, r, z); }
-bool BlockMultigrid::is_linear() const { return levels_->factorizes(); }
+bool BlockMultigrid::is_linear() const { return levels_->factorizes() && !(smoother_.skip_below > 0); }
 int BlockMultigrid::levels() const { return levels_->level_count(); }
 std::size_t BlockMultigrid::size(int level) const { return levels_->rows(index(level)) * index(block_size_); }
 int BlockMultigrid::colours(int level) const { return levels_->colours(index(level)); }

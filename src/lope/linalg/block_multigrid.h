@@ -12,6 +12,14 @@
 // In a cycle, rows of the finest level that are nearly the same, scaled by their diagonals, are also relaxed together (row_groups.h),
 // after the sweeps on the way down and before those on the way up.
 //
+// Smoothing may be accelerated by Chebyshev's weights (smoothing.h), and may be adaptive: rows of a level whose part of the right-hand side is small
+// when the level is reached are skipped, before and after the coarse correction (CLOTH §4.3). CLOTH looks at the residual of every row
+// whenever it is visited; that costs as much as what is skipped, unlike on a GPU, and makes pre- and post-smoothing different. With one
+// decision the cycle stays symmetric, though perhaps only semi-definite, and no longer linear.
+//
+// The matrix may be one of single numbers (`components`): each counts for as many components of the vectors, as in projective dynamics.
+// There are no projectors and no groups then, and the coarsest level has a factor whatever its size.
+//
 // Deviations from HOT: these groups; a small coarsest level is factorised, which makes the cycle linear; the matrix is not assumed to come from
 // a grid.
 #pragma once
@@ -32,7 +40,14 @@ struct BlockMultigridOptions {
   int sweeps = 1;                 // symmetric ones, before and after the coarse correction
   int most_levels = 0;            // if positive
   bool groups = true;             // of rows that are nearly the same are relaxed together
+  int components = 0;             // if positive: the matrix's block size is 1, that of the vectors this, 3 at most
   bool single_precision = false;  // of the matrices that are smoothed with, and of vectors; not of the coarsest solve
+};
+
+struct SmootherOptions {
+  double radius = 0;      // of Chebyshev's method; 0: plain sweeps. It takes two sweeps to make a difference
+  double skip_below = 0;  // rows below so many times the root mean square are skipped; 0: none
+  bool is_plain() const { return !(radius > 0) && !(skip_below > 0); }
 };
 
 class BlockMultigrid final : public Preconditioner {
@@ -44,6 +59,14 @@ class BlockMultigrid final : public Preconditioner {
   void set_hierarchy(HierarchyPtr hierarchy);
   // For the next update(): one per row at most.
   void set_projectors(std::span<const RowProjector> projectors);
+
+  // From now on; plain sweeps at first.
+  void set_smoother(const SmootherOptions& smoother);
+  // Rows that were skipped when each level was smoothed last, and all that were looked at; since the last call.
+  struct Skipped {
+    std::int64_t rows = 0, of = 0;
+  };
+  Skipped take_skipped();
 
   // False if a diagonal block or the coarsest matrix is not positive definite.
   bool update(const BlockMatrix& matrix) override;
@@ -77,15 +100,18 @@ class BlockMultigrid final : public Preconditioner {
 
  private:
   class Levels;
-  template <class T, int b>
+  template <class T, int b, bool numbers>
   class LevelsOf;
+  template <class T>
+  void make_levels();
 
   BlockMultigridOptions options_;
+  SmootherOptions smoother_;
   HierarchyPtr hierarchy_;
   std::vector<RowProjector> projectors_;
   std::unique_ptr<Levels> levels_;
   std::uint64_t made_for_ = 0;  // id of the hierarchy
-  int block_size_ = 0;
+  int block_size_ = 0;  // of the vectors
 };
 
 }  // namespace lope::linalg

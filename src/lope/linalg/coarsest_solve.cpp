@@ -67,7 +67,12 @@ bool CoarsestSolve::update(const BlockMatrix& matrix, bool factorize) {
 
 void CoarsestSolve::solve(ConstVector f, Vector x) {
   if (factorize_) {
-    factor_.apply(f, x);
+    const std::size_t components = f.size() / matrix_->size();
+    if (components > 1) {
+      factor_.apply(f, x, static_cast<int>(components));
+    } else {
+      factor_.apply(f, x);
+    }
     return;
   }
   const auto product = [this](ConstVector p, Vector ap) { matrix_->multiply(p, ap); };

@@ -18,6 +18,7 @@ class CoarsestSolve {
  public:
   // The matrix outlives the solves.
   bool update(const BlockMatrix& matrix, bool factorize);
+  // A matrix of single numbers with a factor may be given vectors of several components, each of which is solved for.
   void solve(ConstVector f, Vector x);
 
  private:

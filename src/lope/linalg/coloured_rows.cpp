@@ -29,12 +29,21 @@ inline void store(const V& value, T* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
+// Numbers of a block.
+template <int b>
+constexpr std::ptrdiff_t entries = b == 0 ? 1 : b * b;
+
 // Σ A_k x_k, the columns of the blocks apart until the end.
 template <class T, int b>
 struct Sum {
-  Four<T> part[b] = {};
+  Four<T> part[b == 0 ? 1 : b] = {};
 
   void add(const T* block, const T* x) {
+    if constexpr (b == 0) {
+      Four<T> all;
+      load(x, all);
+      part[0] += all * block[0];
+    }
     for (std::ptrdiff_t j = 0; j < b; ++j) {
       Four<T> column;
       load(block + b * j, column);
@@ -53,6 +62,7 @@ struct Sum {
 template <class T, int b>
 inline void product(const T* block, const Four<T>& x, T* to) {
   Four<T> total = {};
+  if constexpr (b == 0) total = x * block[0];
   for (std::ptrdiff_t j = 0; j < b; ++j) {
     Four<T> column;
     load(block + b * j, column);
@@ -64,7 +74,7 @@ inline void product(const T* block, const Four<T>& x, T* to) {
 template <class T, int b>
 inline void sum_of(const int* column, const T* values, std::int64_t begin, std::int64_t end, const T* x, Sum<T, b>& sum) {
   for (std::int64_t k = begin; k < end; ++k) {
-    sum.add(values + k * b * b, x + static_cast<std::ptrdiff_t>(packed) * column[k]);
+    sum.add(values + k * entries<b>, x + static_cast<std::ptrdiff_t>(packed) * column[k]);
   }
 }
 
@@ -73,7 +83,7 @@ template <class T, int b>
 inline Four<T> residual_of(std::ptrdiff_t row, const T* diagonal, const int* column, const T* values,
                            std::int64_t begin, std::int64_t end, const T* f, const T* x) {
   Sum<T, b> sum;
-  sum.add(diagonal + row * b * b, x + 4 * row);
+  sum.add(diagonal + row * entries<b>, x + 4 * row);
   sum_of<T, b>(column, values, begin, end, x, sum);
   Four<T> rest;
   load(f + 4 * row, rest);
@@ -186,8 +196,8 @@ void ColouredRows<T, b>::lay_out(const BlockMatrix& matrix) {
   const auto blocks = index(start_[pattern_rows_]);
   grain_ = std::max<std::size_t>(1, task_blocks * pattern_rows_ / std::max<std::size_t>(1, blocks));
   column_.resize(blocks);
-  values_.resize(blocks * b * b + packed);
-  diagonal_.resize(pattern_rows_ * b * b + packed);
+  values_.resize(blocks * width * width + packed);
+  diagonal_.resize(pattern_rows_ * width * width + packed);
   inverse_.resize(diagonal_.size());
 }
 
@@ -195,8 +205,8 @@ template <class T, int b>
 bool ColouredRows<T, b>::take_numbers(const BlockMatrix& matrix, bool semidefinite) {
   const BlockPattern& pattern = matrix.pattern();
   const auto copy_block = [](const double* from, T* to) {
-    for (std::ptrdiff_t i = 0; i < b; ++i) {
-      for (std::ptrdiff_t j = 0; j < b; ++j) to[j * b + i] = static_cast<T>(from[i * b + j]);
+    for (std::ptrdiff_t i = 0; i < width; ++i) {
+      for (std::ptrdiff_t j = 0; j < width; ++j) to[j * width + i] = static_cast<T>(from[i * width + j]);
     }
   };
   std::atomic<bool> definite = true;
@@ -207,7 +217,7 @@ bool ColouredRows<T, b>::take_numbers(const BlockMatrix& matrix, bool semidefini
     const auto take = [&](int column, const double* block) {
       const std::int64_t at = next[colour_[index(column)] < own ? 0 : 1]++;
       column_[index(at)] = column;
-      copy_block(block, values_.data() + at * b * b);
+      copy_block(block, values_.data() + at * entries<b>);
     };
     for (std::int64_t k = pattern.row_start()[index(row)]; k < pattern.row_start()[index(row) + 1]; ++k) {
       const int column = pattern.column()[index(k)];
@@ -215,10 +225,10 @@ bool ColouredRows<T, b>::take_numbers(const BlockMatrix& matrix, bool semidefini
     }
     for (const Coupling& c : matrix.couplings(row)) take(c.column, c.block.data());
     const double* diagonal = matrix.block(pattern.diagonal(row));
-    copy_block(diagonal, diagonal_.data() + static_cast<std::ptrdiff_t>(row) * b * b);
-    Mat<b> inverse;
-    if (!invert<b>(Eigen::Map<const Block<b>>(diagonal), semidefinite, inverse)) definite = false;
-    copy_block(Block<b>(inverse).data(), inverse_.data() + static_cast<std::ptrdiff_t>(row) * b * b);
+    copy_block(diagonal, diagonal_.data() + static_cast<std::ptrdiff_t>(row) * entries<b>);
+    Mat<width> inverse;
+    if (!invert<width>(Eigen::Map<const Block<width>>(diagonal), semidefinite, inverse)) definite = false;
+    copy_block(Block<width>(inverse).data(), inverse_.data() + static_cast<std::ptrdiff_t>(row) * entries<b>);
   });
   return definite;
 }
@@ -237,13 +247,17 @@ void ColouredRows<T, b>::for_all_rows(const Body& body) const {
 }
 
 template <class T, int b>
-void ColouredRows<T, b>::sweep(const T* f, T* t, T* x, bool from_zero) const {
+void ColouredRows<T, b>::sweep(const T* f, T* t, T* x, bool from_zero, const std::uint8_t* skipped) const {
   const auto count = static_cast<std::size_t>(colours_);
   const int* column = column_.data();
   const T* values = values_.data();
   for (std::size_t c = 0; c < count; ++c) {
     for_rows(c, [&](std::size_t place) {
       const auto row = static_cast<std::ptrdiff_t>(order_.rows[place]);
+      if (skipped != nullptr && skipped[row] != 0) {
+        if (from_zero) store(Four<T>{}, x + 4 * row);
+        return;
+      }
       Sum<T, b> earlier;
       sum_of<T, b>(column, values, start_[place], middle_[place], x, earlier);
       Four<T> rest;
@@ -255,18 +269,19 @@ void ColouredRows<T, b>::sweep(const T* f, T* t, T* x, bool from_zero) const {
         sum_of<T, b>(column, values, middle_[place], start_[place + 1], x, later);
         later.subtract_from(rest);
       }
-      product<T, b>(inverse_.data() + row * b * b, rest, x + 4 * row);
+      product<T, b>(inverse_.data() + row * entries<b>, rest, x + 4 * row);
     });
   }
   for (std::size_t c = count; c-- > 0;) {
     for_rows(c, [&](std::size_t place) {
       const auto row = static_cast<std::ptrdiff_t>(order_.rows[place]);
+      if (skipped != nullptr && skipped[row] != 0) return;
       Sum<T, b> later;
       sum_of<T, b>(column, values, middle_[place], start_[place + 1], x, later);
       Four<T> rest;
       load(t + 4 * row, rest);
       later.subtract_from(rest);
-      product<T, b>(inverse_.data() + row * b * b, rest, x + 4 * row);
+      product<T, b>(inverse_.data() + row * entries<b>, rest, x + 4 * row);
     });
   }
 }
@@ -307,8 +322,10 @@ void ColouredRows<T, b>::row_residual(int row, const T* f, const T* x, T* r) con
 template class ColouredRows<double, 3>;
 template class ColouredRows<double, 2>;
 template class ColouredRows<double, 1>;
+template class ColouredRows<double, 0>;
 template class ColouredRows<float, 3>;
 template class ColouredRows<float, 2>;
 template class ColouredRows<float, 1>;
+template class ColouredRows<float, 0>;
 
 }  // namespace lope::linalg

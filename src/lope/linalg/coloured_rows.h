@@ -9,9 +9,14 @@
 // that a product is b multiplications of four numbers and no sum across them; a column of three is read as four, the
 // fourth meets a lane that nothing reads.
 //
+// With b = 0 the matrix is one of single numbers (block size 1), each a multiple of the identity: the three components of a vector
+// share it, as in the constant matrices of projective dynamics.
+//
 // A symmetric sweep for A x = f is t = f − L x¹, D x¹ = t − U x⁰, (D + U) x² = t. With t at hand the way back costs half a
 // product, so does the residual f − A x² = f − t − L x², and with x⁰ = 0 the way forth (Eisenstat 1981): one and a half
 // products with A for what would take three.
+//
+// A sweep may skip rows (adaptive smoothing): these keep their x, and t says nothing of them.
 #pragma once
 
 #include <lope/linalg/block_matrix.h>
@@ -27,6 +32,8 @@ constexpr std::size_t packed = 4;  // numbers per row of a vector
 
 template <class T, int b>
 class ColouredRows {
+  static constexpr int width = b == 0 ? 1 : b;  // of the blocks
+
  public:
   // Diagonal blocks may be singular if `semidefinite` (a coarse row without children, or with children that cannot move
   // that way): what they do not see stays as it is. False where a block is not (semi-)definite.
@@ -35,13 +42,13 @@ class ColouredRows {
   std::size_t rows() const { return pattern_rows_; }
   int colours() const { return colours_; }
 
-  // One symmetric sweep; leaves t. From zero: x need not be set.
-  void sweep(const T* f, T* t, T* x, bool from_zero) const;
-  // r = f − A x after a sweep that left t.
+  // One symmetric sweep; leaves t. From zero: x need not be set. Rows with a mark are skipped.
+  void sweep(const T* f, T* t, T* x, bool from_zero, const std::uint8_t* skipped = nullptr) const;
+  // r = f − A x after a sweep of all rows that left t.
   void residual_after_sweep(const T* f, const T* t, const T* x, T* r) const;
   // r = f − A x.
   void residual(const T* f, const T* x, T* r) const;
-  // The same of one row: b numbers.
+  // The same of one row: b numbers. Not for b = 0.
   void row_residual(int row, const T* f, const T* x, T* r) const;
 
  private:
@@ -71,8 +78,10 @@ class ColouredRows {
 extern template class ColouredRows<double, 3>;
 extern template class ColouredRows<double, 2>;
 extern template class ColouredRows<double, 1>;
+extern template class ColouredRows<double, 0>;
 extern template class ColouredRows<float, 3>;
 extern template class ColouredRows<float, 2>;
 extern template class ColouredRows<float, 1>;
+extern template class ColouredRows<float, 0>;
 
 }  // namespace lope::linalg

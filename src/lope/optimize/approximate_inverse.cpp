@@ -54,6 +54,11 @@ std::unique_ptr<linalg::Preconditioner> make_level(const InverseOptions& options
       return in_precision<linalg::SparseCholesky>(options.single_precision);
     case InverseKind::Laplacian:
       return in_precision<linalg::ComponentwiseCholesky>(options.single_precision);
+    case InverseKind::LaplacianSweeps: {
+      linalg::SymmetricSweepOptions sweeps = options.sweeps;
+      sweeps.components = objective.block_size();
+      return std::make_unique<linalg::SymmetricSweep>(sweeps);
+    }
     case InverseKind::Subdomains:
       return options.single_precision ? make_schwarz<float>(options, objective)
                                       : make_schwarz<double>(options, objective);
@@ -146,7 +151,7 @@ bool ApproximateInverse::update_levels(Objective& objective, const linalg::Block
 bool ApproximateInverse::renew_laplacian(Objective& objective) {
   const Objective::ScalarModel model = objective.scalar_model();
   if (model.matrix == nullptr) {
-    failure_ = "this method needs a scalar model of the Hessian, and what is to be minimised has none";
+    failure_ = no_scalar_model;
     return false;
   }
   if (made_for_ != model.matrix->pattern().id()) make(objective, model.matrix->pattern());

@@ -5,6 +5,7 @@
 #include <lope/linalg/block_multigrid.h>
 #include <lope/linalg/preconditioner.h>
 #include <lope/linalg/schwarz.h>
+#include <lope/linalg/symmetric_sweep.h>
 #include <lope/optimize/minimizer.h>
 
 #include <memory>
@@ -18,6 +19,7 @@ enum class InverseKind {
   IncompleteCholesky,
   Cholesky,    // of the projected Hessian (LBFGS-H)
   Laplacian,   // of the objective's scalar model, once for as long as that stays the same (LBFGS-PD)
+  LaplacianSweeps,  // symmetric Gauss–Seidel sweeps of the same
   Subdomains,  // Schwarz decomposition of the projected Hessian (DOT)
   Cg,          // block-Jacobi CG, inexact
   Multigrid,   // a V-cycle of the projected Hessian over the objective's hierarchy (HOT)
@@ -35,8 +37,12 @@ struct InverseOptions {
   // block Jacobi.
   int coarse_size = 0;
   linalg::Weighting weighting = linalg::Weighting::Symmetric;
+  linalg::SymmetricSweepOptions sweeps = {};  // of LaplacianSweeps; components are the objective's
   linalg::BlockMultigridOptions multigrid = {};  // single_precision above counts
 };
+
+// What a method that works with Objective::scalar_model() says of an objective without.
+constexpr const char* no_scalar_model = "this method needs a scalar model of the Hessian, and what is to be minimised has none";
 
 class ApproximateInverse {
  public:
@@ -57,7 +63,7 @@ class ApproximateInverse {
   // Of the matrix that it was made for; 0: none yet.
   std::uint64_t pattern_id() const { return made_for_; }
   // Whether renew() reads the projected Hessian.
-  bool uses_hessian() const { return options_.kind != InverseKind::Laplacian; }
+  bool uses_hessian() const { return options_.kind != InverseKind::Laplacian && options_.kind != InverseKind::LaplacianSweeps; }
 
  private:
   void make(Objective& objective, const linalg::BlockPattern& pattern);

@@ -5,6 +5,7 @@
 #include <lope/optimize/methods.h>
 #include <lope/optimize/newton.h>
 #include <lope/optimize/nonlinear_multigrid.h>
+#include <lope/optimize/projective_dynamics.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,12 @@ constexpr auto table = std::to_array<MethodInfo>({
      "L-BFGS initialised by a multigrid V-cycle of the Hessian at the start; for matter with a hierarchy of levels"},
     {Method::Nfmg, "nfmg", "CLOTH",
      "nonlinear full multigrid: corrections of all levels as search directions; for matter with a hierarchy of levels", true},
+    {Method::Pd, "pd", "CLOTH §4.4", "projective dynamics: local projections, whole steps with a constant factor; for contact only as constraints", true},
+    {Method::PdGs, "pd-gs", "CLOTH §4.4", "pd with one Gauss-Seidel sweep in place of the factor", true},
+    {Method::PdGsChebyshev, "pd-gs-chebyshev", "CLOTH §4.4", "pd-gs with Chebyshev's acceleration from one local step to the next", true},
+    {Method::PdNfmg, "pd-nfmg", "CLOTH §4.4",
+     "pd with the corrections of a full multigrid cycle, a local step after each; for matter with a hierarchy of levels", true},
+    {Method::PdNfmgChebyshev, "pd-nfmg-chebyshev", "CLOTH §4.4", "pd-nfmg with Chebyshev's acceleration from cycle to cycle", true},
 });
 
 // Up to this many unknowns a Cholesky factor costs next to nothing: no account is kept (docs/solvers.md).
@@ -81,6 +88,14 @@ std::unique_ptr<Minimizer> lbfgs(InverseKind kind) {
   options.inverse.kind = kind;
   options.inverse.single_precision = kind == InverseKind::Cholesky || kind == InverseKind::Laplacian;
   return std::make_unique<Lbfgs>(options);
+}
+
+// Sweeps are those that bench `cloth --only projective` found best.
+std::unique_ptr<Minimizer> projective(ProjectiveDynamicsOptions::Global global, bool accelerates) {
+  ProjectiveDynamicsOptions options;
+  options.global = global;
+  options.accelerates = accelerates;
+  return std::make_unique<ProjectiveDynamics>(options);
 }
 
 }  // namespace
@@ -141,6 +156,16 @@ std::unique_ptr<Minimizer> make_minimizer(Method method, std::size_t unknowns) {
       return std::make_unique<Lbfgs>(hot_options());
     case Method::Nfmg:
       return std::make_unique<NonlinearMultigrid>();
+    case Method::Pd:
+      return projective(ProjectiveDynamicsOptions::Global::Direct, false);
+    case Method::PdGs:
+      return projective(ProjectiveDynamicsOptions::Global::GaussSeidel, false);
+    case Method::PdGsChebyshev:
+      return projective(ProjectiveDynamicsOptions::Global::GaussSeidel, true);
+    case Method::PdNfmg:
+      return projective(ProjectiveDynamicsOptions::Global::FullMultigrid, false);
+    case Method::PdNfmgChebyshev:
+      return projective(ProjectiveDynamicsOptions::Global::FullMultigrid, true);
   }
   return nullptr;
 }

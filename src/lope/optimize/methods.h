@@ -30,6 +30,11 @@ enum class Method {
   NewtonMgpcg,
   Hot,
   Nfmg,
+  Pd,
+  PdGs,
+  PdGsChebyshev,
+  PdNfmg,
+  PdNfmgChebyshev,
 };
 
 struct MethodInfo {

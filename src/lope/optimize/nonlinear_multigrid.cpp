@@ -13,31 +13,23 @@ constexpr double near_the_end = 10;
 // And above this many times, one cycle will not do.
 constexpr double may_become_near = 300;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 NonlinearMultigrid::NonlinearMultigrid(const NonlinearMultigridOptions& options)
     : options_(options),
-      multigrid_({.sweeps = options.sweeps, .single_precision = options.single_precision}) {}
+      cycle_({.sweeps = options.sweeps, .single_precision = options.single_precision}) {}
 
 class NonlinearMultigrid::Run final : public DescentRun {
  public:
   using Choice = NonlinearMultigridOptions;
 
   Run(NonlinearMultigrid& owner, Objective& objective, std::span<double> x, const MinimizerOptions& options)
-      : DescentRun(objective, x, options, owner.work_), my_(owner), grid_(owner.multigrid_) {
-    my_.error_.resize(objective.size());
+      : DescentRun(objective, x, options, owner.work_), my_(owner), cycle_(owner.cycle_) {
+    for (auto* work : {&my_.error_, &my_.residual_}) work->resize(objective.size());
   }
 
  private:
-  // A correction of a cycle: a smoothing on one level, a V-cycle from one level downwards, or the linear full cycle that ends
-  // there.
-  struct Correction {
-    enum class Kind { Smoothing, Cycle, FullCycle };
-    Kind kind = Kind::Cycle;
-    int level = 0;
-  };
+  using Correction = FullMultigrid::Correction;
 
   Verdict find_direction() override {
     const bool begins = next_ == plan_.size();
@@ -45,7 +37,8 @@ class NonlinearMultigrid::Run final : public DescentRun {
       if ((!ready_ || my_.options_.matrix != Choice::Matrix::Once) && !renew()) return Verdict::Failed;
     }
     if (begins) {
-      plan();
+      if (plan_.empty()) plan_ = cycle_.plan(my_.options_.residual);
+      steps_.resize(plan_.size(), 1.0);
       next_ = 0;
       newton_ = false;
       // Where a cycle ends with a V-cycle over all levels, that one has told already.
@@ -65,7 +58,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
   }
 
   void fall_back() {
-    correct({Correction::Kind::Cycle, 0});
+    correct(whole_cycle);
     if (!descends()) linalg::combine(-1, gradient(), 0, direction());
   }
 
@@ -99,95 +92,39 @@ class NonlinearMultigrid::Run final : public DescentRun {
     const ScopedTimer timer(recorder_.timings().factorize);
     linalg::HierarchyPtr hierarchy = objective_.hierarchy();
     if (!hierarchy) {
-      failure_ = "this method needs a hierarchy of coarser levels, and what is to be minimised has none";
+      failure_ = no_hierarchy;
       return false;
     }
-    grid_.set_hierarchy(std::move(hierarchy));
-    grid_.set_projectors(objective_.projectors());
-    ready_ = grid_.update(*hessian);
+    ready_ = cycle_.renew(*hessian, std::move(hierarchy), objective_.projectors());
     recorder_.count_model();
     if (!ready_) failure_ = "the projected Hessian is not positive definite";
-    my_.levels_.resize(index(grid_.levels()));
-    for (int l = 0; l < grid_.levels(); ++l) {
-      LevelWork& work = my_.levels_[index(l)];
-      for (auto* vector : {&work.f, &work.x, &work.r, &work.c}) vector->resize(grid_.size(l));
-    }
     return ready_;
-  }
-
-  // The corrections of one full cycle.
-  void plan() {
-    if (!plan_.empty()) return;
-    const int coarsest = grid_.levels() - 1;
-    switch (my_.options_.residual) {
-      case Choice::Residual::EveryLevel:
-        for (int top = coarsest; top >= 0; --top) {
-          for (int l = top; l <= coarsest; ++l) plan_.push_back({Correction::Kind::Smoothing, l});
-          for (int l = coarsest - 1; l >= top; --l) plan_.push_back({Correction::Kind::Smoothing, l});
-        }
-        break;
-      case Choice::Residual::EveryCycle:
-        for (int top = coarsest; top >= 0; --top) plan_.push_back({Correction::Kind::Cycle, top});
-        break;
-      case Choice::Residual::LastCycle:
-        if (coarsest >= 1) plan_.push_back({Correction::Kind::FullCycle, 1});
-        if (coarsest >= 2) plan_.push_back({Correction::Kind::Cycle, (coarsest + 1) / 2});
-        plan_.push_back({Correction::Kind::Cycle, 0});
-        break;
-      case Choice::Residual::Never:
-        plan_.push_back({Correction::Kind::FullCycle, 0});
-        break;
-    }
-    steps_.assign(plan_.size(), 1.0);
   }
 
   // Leaves a correction of −∇E in direction().
   void correct(const Correction& correction) {
     const ScopedTimer timer(recorder_.timings().solve);
+    linalg::combine(-1, gradient(), 0, my_.residual_);
+    const linalg::SmootherOptions& smoother = my_.options_.smoother;
+    cycle_.grid().set_smoother(smoother);
+    cycle_.correct(correction, my_.residual_, direction());
     recorder_.count_solve(1);
-    std::vector<LevelWork>& level = my_.levels_;
-    linalg::combine(-1, gradient(), 0, level[0].f);
-    const int deepest = correction.kind == Correction::Kind::FullCycle ? grid_.levels() - 1 : correction.level;
-    for (int l = 0; l < deepest; ++l) grid_.restrict_residual(l, level[index(l)].f, level[index(l) + 1].f);
-    LevelWork& at = level[index(correction.level)];
-    switch (correction.kind) {
-      case Correction::Kind::Smoothing:
-        if (correction.level == grid_.levels() - 1) {
-          grid_.coarse_solve(at.f, at.x);
-        } else {
-          grid_.smooth(correction.level, at.f, at.x, my_.options_.sweeps, linalg::BlockMultigrid::Start::Zero);
-        }
-        break;
-      case Correction::Kind::Cycle:
-        grid_.cycle(correction.level, at.f, at.x);
-        break;
-      case Correction::Kind::FullCycle:
-        full_cycle(correction.level);
-        break;
+    if (!smoother.is_plain() && !descends()) {
+      cycle_.grid().set_smoother({});
+      cycle_.correct(correction, my_.residual_, direction());
+      recorder_.count_solve(1);
     }
-    for (int l = correction.level; l > 0; --l) grid_.prolong(l - 1, level[index(l)].x, level[index(l) - 1].x);
-    linalg::copy(level[0].x, direction());
     if (correction.kind != Correction::Kind::Cycle || correction.level != 0 || !tests_displacement()) return;
     direction_is_small();
     may_be_near_ = measure_ <= may_become_near * tolerance_;
   }
 
-  // From the coarsest level to `top`, one V-cycle each, started from the result of the one before.
-  void full_cycle(int top) {
-    std::vector<LevelWork>& level = my_.levels_;
-    int l = grid_.levels() - 1;
-    grid_.coarse_solve(level[index(l)].f, level[index(l)].x);
-    while (--l >= top) {
-      LevelWork& at = level[index(l)];
-      // A V-cycle leaves corrections of coarser levels in their x, which are not needed any more.
-      grid_.prolong(l, level[index(l) + 1].x, at.x);
-      grid_.residual(l, at.f, at.x, at.r);
-      grid_.cycle(l, at.r, at.c);
-      linalg::combine(1, at.c, 1, at.x);
-    }
+  // A V-cycle with plain sweeps, which is linear and symmetric.
+  linalg::Preconditioner& plain_cycle() {
+    cycle_.grid().set_smoother({});
+    return cycle_.grid();
   }
-
-  linalg::Preconditioner& inverse_at_hand() override { return grid_; }
+  linalg::Preconditioner& inverse_at_hand() override { return plain_cycle(); }
 
   bool descends() {
     const double slope = space().dot(gradient(), direction());
@@ -195,7 +132,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
   }
 
   bool is_near() {
-    correct({Correction::Kind::Cycle, 0});
+    correct(whole_cycle);
     return measure_ <= near_the_end * tolerance_;
   }
 
@@ -208,7 +145,7 @@ class NonlinearMultigrid::Run final : public DescentRun {
     }
     const ScopedTimer timer(recorder_.timings().solve);
     const DisplacementEstimate e =
-        estimate_displacement(space(), *hessian, grid_, my_.cg_, gradient(), my_.error_,
+        estimate_displacement(space(), *hessian, plain_cycle(), my_.cg_, gradient(), my_.error_,
                               options_.max_linear_iterations);
     recorder_.count_solve(e.iterations);
     if (!e.trustworthy && !e.saddle) return Estimate::Doubtful;
@@ -218,8 +155,10 @@ class NonlinearMultigrid::Run final : public DescentRun {
     return direction_is_small() ? Estimate::Small : Estimate::Large;
   }
 
+  static constexpr Correction whole_cycle = {Correction::Kind::Cycle, 0};
+
   NonlinearMultigrid& my_;
-  linalg::BlockMultigrid& grid_;
+  FullMultigrid& cycle_;
   bool ready_ = false;
   std::vector<Correction> plan_;
   std::size_t next_ = 0;        // correction of the plan
@@ -229,7 +168,11 @@ class NonlinearMultigrid::Run final : public DescentRun {
 };
 
 MinimizerSummary NonlinearMultigrid::minimize(Objective& objective, std::span<double> x, const MinimizerOptions& options) {
-  return Run(*this, objective, x, options).minimize();
+  cycle_.grid().take_skipped();
+  MinimizerSummary summary = Run(*this, objective, x, options).minimize();
+  const auto skipped = cycle_.grid().take_skipped();
+  skipped_ = skipped.of > 0 ? static_cast<double>(skipped.rows) / static_cast<double>(skipped.of) : 0;
+  return summary;
 }
 
 }  // namespace lope::optimize

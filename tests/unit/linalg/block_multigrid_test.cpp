@@ -3,6 +3,8 @@
 #include <lope/linalg/block_multigrid.h>
 #include <lope/linalg/conjugate_gradient.h>
 #include <lope/linalg/galerkin.h>
+#include <lope/linalg/smoothing.h>
+#include <lope/linalg/symmetric_sweep.h>
 
 #include <algorithm>
 #include <array>
@@ -462,6 +464,134 @@ TEST(BlockMultigrid, SaysThatAMatrixIsNotDefinite) {
   EXPECT_FALSE(m.update(a));
   a.block(a.pattern().diagonal(60))[4] = std::nan("");
   EXPECT_FALSE(m.update(a));
+}
+
+double apart(std::vector<double> x, const std::vector<double>& y) {
+  combine(-1, y, 1, x);
+  return norm(x);
+}
+
+// A ⊗ I for a matrix of single numbers.
+BlockMatrix expanded(const BlockMatrix& numbers, int b) {
+  BlockMatrix a(std::make_shared<const BlockPattern>(numbers.pattern()), b);
+  for (std::int64_t slot = 0; slot < numbers.pattern().blocks(); ++slot) {
+    for (int i = 0; i < b; ++i) a.block(slot)[i * (b + 1)] = *numbers.block(slot);
+  }
+  return a;
+}
+
+TEST(BlockMultigrid, OneNumberPerBlockIsAMultipleOfTheIdentity) {
+  constexpr int n = 9;
+  const BlockMatrix numbers = elastic_grid(n, 1, 1e-2, true);
+  for (const int b : {1, 2, 3}) {
+    for (const bool single : {false, true}) {
+      BlockMultigrid one({.sweeps = 2, .components = b, .single_precision = single}), whole({.sweeps = 2, .single_precision = single});
+      for (BlockMultigrid* m : {&one, &whole}) m->set_hierarchy(grid_hierarchy(n, 3));
+      const BlockMatrix a = expanded(numbers, b);
+      ASSERT_TRUE(one.update(numbers) && whole.update(a));
+      EXPECT_EQ(one.size(0), a.size());
+      const auto r = random_vector(a.size(), 3);
+      std::vector<double> z(r.size()), expected(r.size());
+      one.apply(r, z);
+      whole.apply(r, expected);
+      EXPECT_LT(apart(z, expected), (single ? 1e-5 : 1e-12) * norm(expected)) << b;
+      SymmetricSweep sweep({.sweeps = 3, .components = b}), of_blocks({.sweeps = 3});
+      ASSERT_TRUE(sweep.update(numbers) && of_blocks.update(a));
+      sweep.apply(r, z);
+      of_blocks.apply(r, expected);
+      EXPECT_LT(apart(z, expected), 1e-12 * norm(expected)) << b;
+    }
+  }
+}
+
+// The error that is left of one whose eigenvalue is λ: T_k(λ/ρ)/T_k(1/ρ), Chebyshev's polynomials.
+TEST(Smoothing, WeightsAreThoseOfChebyshev) {
+  for (const double radius : {0.3, 0.9, 0.99}) {
+    for (const double lambda : {0.0, 0.2, 0.6, 0.95}) {
+      ChebyshevWeights weights(radius);
+      double before = 0, now = 1;
+      for (int k = 1; k <= 12; ++k) {
+        const double next = weights.next() * (lambda * now - before) + before;
+        before = now;
+        now = next;
+        const double ratio = lambda / radius;
+        const double above = ratio <= 1 ? std::cos(k * std::acos(ratio)) : std::cosh(k * std::acosh(ratio));
+        EXPECT_NEAR(now, above / std::cosh(k * std::acosh(1 / radius)), 1e-12) << radius << " " << lambda << " " << k;
+      }
+    }
+  }
+}
+
+TEST(Smoothing, AcceleratedSweepsReduceSmoothErrorsFaster) {
+  const BlockMatrix a = elastic_grid(9, 3, 0.1, false);
+  const std::vector<double> x(a.size(), 1.0);
+  std::vector<double> b(a.size()), z(a.size()), left(a.size());
+  a.multiply(x, b);
+  const auto error = [&](const SymmetricSweepOptions& options) {
+    SymmetricSweep sweep(options);
+    EXPECT_TRUE(sweep.update(a));
+    sweep.apply(b, z);
+    combine(-1, x, 1, z);
+    a.multiply(z, left);
+    return std::sqrt(dot(z, left));
+  };
+  const double radius = error({.sweeps = 31}) / error({.sweeps = 30});
+  EXPECT_LT(error({.sweeps = 20, .radius = radius}), 0.5 * error({.sweeps = 20}));
+}
+
+TEST(BlockMultigrid, AcceleratedCyclesStaySymmetricAndDefinite) {
+  constexpr int n = 9;
+  const BlockMatrix a = elastic_grid(n, 3, 1e-2, true);
+  BlockMultigrid m({.sweeps = 3});
+  m.set_hierarchy(grid_hierarchy(n, 3));
+  m.set_smoother({.radius = 0.7});
+  ASSERT_TRUE(m.update(a));
+  EXPECT_TRUE(m.is_symmetric());
+  std::vector<double> du(a.size()), dv(a.size()), plain(a.size());
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const auto u = random_vector(a.size(), 2 * seed), v = random_vector(a.size(), 2 * seed + 1);
+    m.apply(u, du);
+    m.apply(v, dv);
+    EXPECT_GT(dot(u, du), 0);
+    EXPECT_NEAR(dot(u, dv), dot(v, du), 1e-11 * std::sqrt(dot(u, du) * dot(v, dv)));
+  }
+  m.set_smoother({});
+  const auto u = random_vector(a.size(), 8);
+  m.apply(u, plain);
+  m.set_smoother({.radius = 0.7});
+  m.apply(u, du);
+  EXPECT_GT(apart(du, plain), 1e-6 * norm(plain));
+}
+
+// A right-hand side that lives in a corner: most rows of the finest level are skipped, and the correction still leads down.
+TEST(BlockMultigrid, AdaptiveSmoothingSkipsWhatIsSmall) {
+  constexpr int n = 9;
+  const BlockMatrix a = elastic_grid(n, 3, 1e-2, true);
+  BlockMultigrid m({.sweeps = 2}), plain({.sweeps = 2});
+  for (BlockMultigrid* grid : {&m, &plain}) grid->set_hierarchy(grid_hierarchy(n, 2));
+  m.set_smoother({.skip_below = 0.5});
+  ASSERT_TRUE(m.update(a) && plain.update(a));
+  EXPECT_FALSE(m.is_linear());
+  std::vector<double> r(a.size(), 0.0), z(a.size()), expected(a.size()), left(a.size());
+  for (std::size_t k = r.size() - 300; k < r.size(); ++k) r[k] = 1;
+  m.apply(r, z);
+  const auto skipped = m.take_skipped();
+  EXPECT_EQ(skipped.of, n * n * n);
+  EXPECT_EQ(skipped.rows, n * n * n - 100);
+  EXPECT_GT(dot(r, z), 0);
+  const auto remaining = [&](const std::vector<double>& found) {
+    a.multiply(found, left);
+    combine(1, r, -1, left);
+    return norm(left);
+  };
+  EXPECT_LT(remaining(z), norm(r));
+  // With nothing small enough it is the plain cycle.
+  const auto full = random_vector(a.size(), 4);
+  m.set_smoother({.skip_below = 1e-9});
+  m.apply(full, z);
+  EXPECT_EQ(m.take_skipped().rows, 0);
+  plain.apply(full, expected);
+  EXPECT_LT(apart(z, expected), 1e-12 * norm(expected));
 }
 
 }  // namespace

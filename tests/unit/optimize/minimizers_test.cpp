@@ -95,6 +95,27 @@ TEST(NonlinearMultigrid, FindsTheMinimumWithAllItsChoices) {
   }
 }
 
+// Chebyshev's weights and adaptive smoothing, which may lose descent and then is done again with plain sweeps.
+TEST(NonlinearMultigrid, FindsTheMinimumWithOtherSmoothers) {
+  for (const linalg::SmootherOptions& smoother :
+       {linalg::SmootherOptions{.radius = 0.7}, {.skip_below = 0.3}, {.skip_below = 2}, {.radius = 0.9, .skip_below = 1}}) {
+    SpringChain chain(nodes, 100, 1);
+    auto x = near_minimum(0.2);
+    MinimizerOptions options;
+    options.stopping.tolerance = 1e-6;
+    options.max_iterations = 3000;
+    NonlinearMultigrid minimizer({.smoother = smoother, .newton_near_the_end = false});
+    const auto summary = minimizer.minimize(chain, x, options);
+    ASSERT_TRUE(summary.converged()) << smoother.radius << " " << smoother.skip_below << summary.reason;
+    EXPECT_LE(distance_to_minimum(x), 3e-6);
+    if (smoother.skip_below > 0) {
+      EXPECT_GT(minimizer.skipped(), 0.05);
+    } else {
+      EXPECT_EQ(minimizer.skipped(), 0);
+    }
+  }
+}
+
 TEST(ApproximateInverse, KeepsNothingOfAnotherObjectiveOfTheSameSize) {
   SpringChain first(nodes, 100, 1), second(nodes, 100, 1);
   second.forget_structure();

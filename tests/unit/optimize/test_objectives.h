@@ -76,7 +76,7 @@ class SpringChain final : public Objective {
   void hessian_times(HessianKind kind, std::span<const double> d, std::span<double> y) override {
     hessian(kind).multiply(d, y);
   }
-  // From now on no cover, coarse levels or the like are known.
+  // From now on no cover, coarse levels, scalar model or the like are known.
   void forget_structure() { forgetful_ = true; }
   // Hat functions on every second node, twice.
   linalg::HierarchyPtr hierarchy() override {
@@ -111,7 +111,10 @@ class SpringChain final : public Objective {
     }
     return sets;
   }
+  // The scalar model is this many times what bounds the Hessian near the minimum.
+  void scale_model(double factor) { model_scale_ = factor; }
   ScalarModel scalar_model() override {
+    if (forgetful_) return {};
     if (scalar_.empty()) {
       linalg::BlockMatrix& l = scalar_.emplace_back(
           std::make_shared<const linalg::BlockPattern>(matrix_.front().pattern()), 1);
@@ -121,6 +124,7 @@ class SpringChain final : public Objective {
         *l.block(l.pattern().slot(i, i - 1)) -= 2 * k_;
         *l.block(l.pattern().slot(i - 1, i)) -= 2 * k_;
       }
+      for (double& value : l.values()) value *= model_scale_;
       l.make_identity(fixed_, k_);
     }
     return {&scalar_.front(), 1};
@@ -142,6 +146,7 @@ class SpringChain final : public Objective {
   CharacteristicScales scales_;
   std::vector<double> x_;
   bool forgetful_ = false;
+  double model_scale_ = 1;
   linalg::HierarchyPtr hierarchy_;
 };
 

@@ -4,11 +4,14 @@
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "../lope/commands.h"
+#include "bench_arguments.h"
 #include <fmt/core.h>
 #include <papers/benchmarks.h>
+#include <papers/paper_list.h>
 
 namespace lope::program {
 namespace {
@@ -52,33 +55,33 @@ int run_benchmark(const std::string& name, bench::BenchOptions options) {
 void list_benchmarks() {
   for (const bench::Benchmark& benchmark : bench::benchmarks())
     fmt::print("{:12} {}\n", benchmark.name, benchmark.shows);
+  fmt::print("{:12} {}\n", "papers",
+             "every table and figure of the five papers: its command, what it needs, what is recorded (opt, "
+             "dot, hot, cloth, lcp; "
+             "--markdown)");
 }
 
-void add_options(Arguments& app, std::string& name, bench::BenchOptions& options) {
-  options.folder = "bench_results";
-  app.add_option("name", name, "Benchmark");
-  app.add_option("-o,--output", options.folder, "Folder of the results")->type_name("DIR");
-  app.add_option("--mesh", options.mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
-  app.add_option("--size", options.size, "Resolution (meaning depends on the benchmark)")->check(positive);
-  app.add_option("--steps", options.steps, "Number of steps")->check(positive);
-  app.add_option("--perturbations", options.perturbations,
-                 "Run every case so many times, slightly changed, and count the ends (torture)")
-      ->check(positive);
-  app.add_option("--only", options.only, "Only these tables or scenes of a benchmark that has several")
-      ->delimiter(',')
-      ->type_name("NAME,…");
-  app.add_option("--methods", options.methods, "Methods to compare where a benchmark compares several")
-      ->delimiter(',')
-      ->type_name("NAME,…");
+int list_papers(const std::string& paper, bool markdown) {
+  const auto names = bench::paper_names();
+  if (!paper.empty() && std::find(names.begin(), names.end(), paper) == names.end()) {
+    return complain({fmt::format("there is no paper '{}'; there are opt, dot, hot, cloth and lcp", paper),
+                     Trouble::Input});
+  }
+  const auto entries = bench::read_paper_list(bench::paper_list_file());
+  if (!entries) return complain(entries.error());
+  fmt::print("{}", markdown ? bench::paper_markdown(*entries, paper) : bench::paper_text(*entries, paper));
+  return Done;
 }
 
 int bench_program(int argc, char** argv) {
   CommandLine app{"Tables and figures of the papers; without a name, the list", "lope bench"};
-  std::string name;
-  bench::BenchOptions options;
-  add_options(app, name, options);
+  BenchArguments arguments;
+  arguments.add_to(app);
   return app.parse_and_run(argc, argv, [&] {
-    if (!name.empty()) return run_benchmark(name, options);
+    if (arguments.name == "papers") return list_papers(arguments.paper, arguments.markdown);
+    if (!arguments.paper.empty() || arguments.markdown)
+      return complain({"a second name and --markdown belong to `lope bench papers`", Trouble::Input});
+    if (!arguments.name.empty()) return run_benchmark(arguments.name, arguments.options);
     list_benchmarks();
     return static_cast<int>(Done);
   });

@@ -9,7 +9,8 @@ constexpr auto table = std::to_array<Benchmark>({
     {"newton-map", "OPT Fig. 1: where plain Newton converges in one step, and where gast15 does (an image)",
      newton_map},
     {"cubes", "OPT Figs. 2, 3: a stretched cube and a compressive pulse, plain Newton against gast15", cubes},
-    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--size, --perturbations)",
+    {"torture", "OPT Figs. 6, 8: cubes from random positions and from one point (--only random,point,low,medium,high,rescue,characteristic, "
+     "--size, --perturbations)",
      torture},
     {"contact", "OPT Figs. 10, 15: every scene with contact, and constraints against post-processing",
      contact},
@@ -30,11 +31,11 @@ constexpr auto table = std::to_array<Benchmark>({
      self_contact},
     {"dot",
      "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
-    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness, --steps frames, --methods)", hot},
+    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness,smoothers,multigrid,explicit, --steps frames, --methods)", hot},
     {"lcp",
      "LCP's tables and figures: pressure with separating walls (--only "
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"
-     "run-3d,ablation,maze,rivals,convergence, --size cells per side)",
+     "run-3d,run-maze,run-frames,ablation,maze,rivals,rivals-strict,convergence, --size cells per side, --steps frames of runs)",
      pressure_solvers},
     {"validation",
      "whole runs against theory, over step lengths, schemes and meshes (--only cantilever,equilibrium,step-length,slope,stop,creep,"

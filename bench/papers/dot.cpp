@@ -25,6 +25,7 @@
 #include <papers/comparison.h>
 #include <papers/decomposition.h>
 #include <papers/example_meshes.h>
+#include <papers/penalty_admm.h>
 #include <papers/scene_runs.h>
 
 namespace lope::bench {
@@ -251,6 +252,10 @@ class DotBench {
     }
     minimizers.emplace_back("jacobi alone", make_decomposition(Sweep::Jacobi, parts));
     minimizers.emplace_back("gauss-seidel alone", make_decomposition(Sweep::GaussSeidel, parts));
+    for (const double weight : {0.1, 1.0, 10.0}) {
+      minimizers.emplace_back(fmt::format("admm, {:g} K of eq. 9", weight),
+                              make_penalty_admm(first_solid(model), model.step, {.subdomains = parts, .weight = weight}));
+    }
 
     optimize::MinimizerOptions solving;
     solving.stopping = model.solver.stopping;

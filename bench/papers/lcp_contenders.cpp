@@ -1,3 +1,4 @@
+#include <lope/matter/liquid/pressure_fas.h>
 #include <lope/matter/liquid/pressure_solvers.h>
 #include <lope/optimize/complementarity/methods.h>
 
@@ -5,7 +6,6 @@
 #include <array>
 
 #include <papers/lcp_contenders.h>
-#include <papers/pressure_fas.h>
 
 namespace lope::bench {
 namespace {
@@ -15,6 +15,7 @@ using matter::PressureMethod;
 
 constexpr std::array table = {
     LcpContenderInfo{"truncated", "", "truncated non-smooth Newton multigrid on the grid: the default"},
+    LcpContenderInfo{"truncated-sided", "", "truncated cycles on levels that keep the sides of thin walls apart"},
     LcpContenderInfo{"fas", "FAS-MG", "FAS, wall rows compared as divided by their diagonal"},
     LcpContenderInfo{"fas-velocities", "", "FAS, rows and unknowns in m/s"},
     LcpContenderInfo{"fas-printed", "", "FAS in the units of the paper's equations"},
@@ -23,17 +24,29 @@ constexpr std::array table = {
     LcpContenderInfo{"fas-simple", "", "FAS without one-sided weights at walls"},
     LcpContenderInfo{"fas-direct", "", "FAS with coarse matrices discretised directly"},
     LcpContenderInfo{"fmg", "FMG", "full multigrid cycles after Chentanez and Mueller"},
-    LcpContenderInfo{"pi-ic", "PI-PCG", "policy iteration, IC(0)-CG inside, inexact", false, true},
-    LcpContenderInfo{"pi-ic-exact", "", "policy iteration, IC(0)-CG inside, exact as printed", false, true},
-    LcpContenderInfo{"pi-amg", "PI-MG", "policy iteration, CG with algebraic multigrid inside", false, true},
-    LcpContenderInfo{"pe-ic", "PE-PCG", "penalty method, IC(0)-CG inside, inexact", false, true},
-    LcpContenderInfo{"pe-ic-exact", "", "penalty method, IC(0)-CG inside, exact as printed", false, true},
-    LcpContenderInfo{"pe-amg", "PE-MG", "penalty method, CG with algebraic multigrid inside", false, true},
+    LcpContenderInfo{"pi-ic", "", "policy iteration, IC(0)-CG inside, inexact", false, true},
+    LcpContenderInfo{"pi-ic-exact", "PI-PCG", "policy iteration, IC(0)-CG inside, exact as printed", false,
+                     true},
+    LcpContenderInfo{"pi-mg", "", "policy iteration, CG with the grid's multigrid inside, inexact", false,
+                     true},
+    LcpContenderInfo{"pi-mg-exact", "PI-MG",
+                     "policy iteration, CG with the grid's multigrid inside, exact as printed", false, true},
+    LcpContenderInfo{"pi-amg", "", "policy iteration, CG with algebraic multigrid inside", false, true},
+    LcpContenderInfo{"pe-ic", "", "penalty method, IC(0)-CG inside, inexact", false, true},
+    LcpContenderInfo{"pe-ic-exact", "PE-PCG", "penalty method, IC(0)-CG inside, exact as printed", false,
+                     true},
+    LcpContenderInfo{"pe-mg", "", "penalty method, CG with the grid's multigrid inside, inexact", false,
+                     true},
+    LcpContenderInfo{"pe-mg-exact", "PE-MG",
+                     "penalty method, CG with the grid's multigrid inside, exact as printed", false, true},
+    LcpContenderInfo{"pe-amg", "", "penalty method, CG with algebraic multigrid inside", false, true},
     LcpContenderInfo{"mprgp-ic", "", "MPRGP with IC(0) on the face", false, true},
+    LcpContenderInfo{"mprgp-mg", "", "MPRGP with the grid's multigrid on the face", false, true},
     LcpContenderInfo{"mprgp-amg", "", "MPRGP with algebraic multigrid on the face", false, true},
     LcpContenderInfo{"truncated-amg", "", "truncated cycles on an algebraic hierarchy"},
     LcpContenderInfo{"psor", "", "projected over-relaxation, parameter found on the way"},
     LcpContenderInfo{"newton-ic", "", "min-map Newton, IC(0)-CG inside", false, true},
+    LcpContenderInfo{"newton-mg", "", "min-map Newton, CG with the grid's multigrid inside", false, true},
     LcpContenderInfo{"newton-cg", "Newton", "min-map Newton, diagonally scaled CG inside", false, true, 256,
                      128},
     LcpContenderInfo{"pgs", "", "projected Gauss-Seidel", false, false, 64, 32},
@@ -101,12 +114,11 @@ std::unique_ptr<LcpContender<Dim>> make_lcp_contender(const LcpContenderInfo& in
   const auto on_grid = [](std::unique_ptr<matter::PressureSolver<Dim>> solver) {
     return std::make_unique<GridContender<Dim>>(std::move(solver));
   };
-  if (info.name == "truncated")
-    return on_grid(matter::pressure_solver<Dim>(PressureMethod::TruncatedMultigrid));
-  if (info.name == "linear-mg") return on_grid(matter::pressure_solver<Dim>(PressureMethod::LinearMultigrid));
-  if (info.name == "fmg") return on_grid(std::make_unique<matter::FullMultigrid<Dim>>());
   if (info.name.starts_with("fas"))
     return on_grid(std::make_unique<matter::FasMultigrid<Dim>>(fas_options(info.name)));
+  const matter::PressureMethodInfo* method = matter::find_pressure_method(info.name);
+  if (std::holds_alternative<PressureMethod>(method->method))
+    return on_grid(matter::pressure_solver<Dim>(method->method));
   return std::make_unique<MatrixContender<Dim>>(*lcp::find_lcp_method(info.name));
 }
 

@@ -1,5 +1,4 @@
 #include <lope/base/parallel.h>
-#include <lope/math/types.h>
 
 #include <algorithm>
 #include <array>
@@ -50,7 +49,8 @@ double two_spheres(const Vec3& x) {
   return std::min({container, lower, upper});
 }
 
-// Positive where liquid may be; about a distance near the walls.
+}  // namespace
+
 double free_space(LcpScenario scenario, const Vec3& x) {
   const Vec3 middle = Vec3::Constant(0.5);
   switch (scenario) {
@@ -70,9 +70,12 @@ double free_space(LcpScenario scenario, const Vec3& x) {
   return 0;
 }
 
+double liquid_side(LcpScenario scenario) { return scenario == LcpScenario::Maze ? 0.62 : 0.5; }
+
+namespace {
+
 double liquid_level(LcpScenario scenario, const Vec3& x) {
-  const double side = scenario == LcpScenario::Maze ? 0.62 : 0.5;
-  return x.x() - side + 0.01 * std::sin(4 * pi * x.y()) * std::cos(2 * pi * x.z());
+  return x.x() - liquid_side(scenario) + 0.01 * std::sin(4 * pi * x.y()) * std::cos(2 * pi * x.z());
 }
 
 // Velocity before the projection [m/s]: swirls that neither converge nor follow the walls, and some gravity.

@@ -5,6 +5,7 @@
 // the paper; the containers' sizes are ours where the paper gives none.
 #pragma once
 
+#include <lope/math/types.h>
 #include <lope/matter/liquid/pressure_system.h>
 
 #include <cstdint>
@@ -28,6 +29,10 @@ enum class LcpVelocity { Smooth, Rough };
 std::string_view name(LcpScenario scenario);
 std::string_view name(LcpVelocity velocity);
 std::span<const LcpScenario> lcp_scenarios(int dimension);
+
+// Positive where liquid may be, about a distance near the walls; where the liquid ends along x.
+double free_space(LcpScenario scenario, const Vec3& x);
+double liquid_side(LcpScenario scenario);
 
 // `phase` turns the velocity field a little: a sequence of phases is a sequence of similar problems, as in a
 // run.

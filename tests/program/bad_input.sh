@@ -116,4 +116,6 @@ refused "no checkpoint" "leave out --resume" -- "$lope" run bar.toml --resume
 ! with render || refused "holds no frames" -- "$lope" render nowhere
 refused "holds no frames" -- "$lope" export nowhere
 ! with bench || refused "no benchmark 'nothing'" "lope bench" -- "$lope" bench nothing
+! with bench || refused "no paper 'nothing'" "cloth" -- "$lope" bench papers nothing
+! with bench || refused "belong to" -- "$lope" bench lcp dot
 finish

@@ -29,6 +29,10 @@ for method in newton newton-pcg gast15 newton-raw; do says "$method"; done
 if with bench; then
   expect 0 "$lope" bench
   says "torture"
+  expect 0 "$lope" bench papers lcp
+  says "Table 12"
+  expect 0 "$lope" bench papers --markdown
+  says "| Fig. 5.10 |"
 else
   expect 3 "$lope" bench
   complains "benchmarks were not built"

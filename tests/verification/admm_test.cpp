@@ -6,6 +6,7 @@
 #include <lope/optimize/methods.h>
 #include <lope/optimize/split_objective.h>
 
+#include <papers/penalty_admm.h>
 #include <support/vectors.h>
 #include <verification/models.h>
 
@@ -134,6 +135,29 @@ TEST(AdmmPd, SaysWhenItDoesNotConverge) {
   EXPECT_EQ(report.islands[0].solve.outcome, optimize::Outcome::IterationLimit);
   EXPECT_EQ(report.islands[0].solve.iterations, 20);
   EXPECT_FALSE(report.converged());
+}
+
+// The alternation that DOT §4.6 leaves converges, slowly, to the minimiser, whatever the weights.
+TEST(PenaltyAdmm, FindsTheMinimiserOfAStep) {
+  const step::Model model = hanging_bar();
+  step::Simulation simulation(model);
+  auto problem = simulation.step_problem(0, model.step);
+  optimize::MinimizerOptions options;
+  options.stopping = {optimize::StoppingTest::CharacteristicGlobal, 1e-9};
+  options.max_iterations = 400;
+  std::vector<double> expected = problem.start;
+  ASSERT_TRUE(optimize::make_minimizer(optimize::Method::Newton, expected.size())
+                  ->minimize(problem.objective, expected, options)
+                  .converged());
+  ASSERT_GT(distance(expected, problem.start), 1e-4);
+  for (const double weight : {0.3, 1.0}) {
+    std::vector<double> x = problem.start;
+    const auto admm = bench::make_penalty_admm(kinds::solid(model), model.step, {.subdomains = 3, .weight = weight});
+    const auto summary = admm->minimize(problem.objective, x, options);
+    EXPECT_TRUE(summary.converged()) << summary.reason << " " << summary.measure;
+    EXPECT_GT(summary.iterations, 5);
+    EXPECT_LT(distance(x, expected), 1e-3 * distance(expected, problem.start)) << weight;
+  }
 }
 
 }  // namespace

@@ -26,6 +26,22 @@ std::int64_t slot_of(const CsrMatrix& a, int row, int column) {
 }  // namespace
 
 bool AlgebraicMultigrid::set_matrix(const CsrMatrix& a) {
+  return make_levels(a, [this](std::size_t level, const CsrMatrix& fine) {
+    const bool last =
+        fine.rows <= options_.coarsest_rows || static_cast<int>(level) + 1 == options_.max_levels;
+    CsrMatrix found = last ? CsrMatrix() : smoothed_aggregation(fine, options_.aggregation);
+    return found.columns > worst_ratio * fine.rows ? CsrMatrix() : std::move(found);
+  });
+}
+
+bool AlgebraicMultigrid::set_matrix(const CsrMatrix& a, std::vector<CsrMatrix> prolongations) {
+  return make_levels(a, [&](std::size_t level, const CsrMatrix&) {
+    return level < prolongations.size() ? std::move(prolongations[level]) : CsrMatrix();
+  });
+}
+
+// `next` gives the prolongation to a level; without columns: there is none below it.
+bool AlgebraicMultigrid::make_levels(const CsrMatrix& a, const NextProlongation& next) {
   levels_.clear();
   fixed_.assign(index(a.rows), 0);
   levels_.emplace_back().a = &a;
@@ -37,21 +53,17 @@ bool AlgebraicMultigrid::set_matrix(const CsrMatrix& a) {
     if (!positive) return false;
     level.dead.assign(index(level.a->rows), 0);
     for (auto* work : {&level.x, &level.f, &level.r}) work->resize(index(level.a->rows));
-    const int rows = level.a->rows;
-    if (rows <= options_.coarsest_rows || levels() == options_.max_levels) break;
-    level.prolongation = smoothed_aggregation(*level.a, options_.aggregation);
-    const int coarse_rows = level.prolongation.columns;
-    if (coarse_rows == 0 || coarse_rows > worst_ratio * rows) {
-      level.prolongation = {};
-      break;
-    }
+    CsrMatrix prolongation = next(levels_.size() - 1, *level.a);
+    if (prolongation.columns == 0) break;
+    const int coarse_rows = prolongation.columns;
+    level.prolongation = std::move(prolongation);
     level.restriction = transpose(level.prolongation);
     level.smoother.set_matrix(*level.a);
-    Level& next = levels_.emplace_back();
-    next.own = multiply(level.restriction, multiply(*level.a, level.prolongation));
-    next.a = &next.own;
-    next.difference.assign(next.own.value.size(), 0.0);
-    next.is_changed.assign(index(coarse_rows), 0);
+    Level& below = levels_.emplace_back();
+    below.own = multiply(level.restriction, multiply(*level.a, level.prolongation));
+    below.a = &below.own;
+    below.difference.assign(below.own.value.size(), 0.0);
+    below.is_changed.assign(index(coarse_rows), 0);
   }
   return factorize_coarsest();
 }
@@ -176,7 +188,13 @@ void AlgebraicMultigrid::restrict_residual(std::size_t l, ConstVector x, ConstVe
   parallel_for(level.r.size(), grain, [&](std::size_t i) {
     if (level.dead[i] != 0) level.r[i] = 0;
   });
-  multiply(level.restriction, level.r, levels_[l + 1].f);
+  restrict_to(l + 1, level.restriction, level.r);
+}
+
+void AlgebraicMultigrid::restrict_to(std::size_t l, const CsrMatrix& restriction, ConstVector r) {
+  std::vector<double>& f = levels_[l].f;
+  multiply(restriction, r, f);
+  if (options_.stiffness != 1) combine(0, f, options_.stiffness, f);
 }
 
 // x (+)= P x_below, rows that are left alone excepted.
@@ -248,7 +266,7 @@ void AlgebraicMultigrid::coarse_correction(ConstVector r, Vector z) {
   }
   Level& finest = levels_.front();
   parallel_for(r.size(), grain, [&](std::size_t i) { finest.r[i] = fixed_[i] != 0 ? 0 : r[i]; });
-  multiply(finest.restriction, finest.r, levels_[1].f);
+  restrict_to(1, finest.restriction, finest.r);
   cycle(1);
   prolongate(0, z, false);
 }

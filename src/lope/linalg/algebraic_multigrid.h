@@ -17,6 +17,7 @@
 #include <lope/linalg/masked_inverse.h>
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -28,6 +29,8 @@ struct AmgOptions {
   int coarsest_rows = 200;
   int max_levels = 12;
   int sweeps = 1;
+  double stiffness =
+      1;  // factor of the right-hand side of every coarser level, where interpolation makes its matrix too stiff
 };
 
 class AlgebraicMultigrid final : public MaskedInverse {
@@ -35,6 +38,8 @@ class AlgebraicMultigrid final : public MaskedInverse {
   explicit AlgebraicMultigrid(const AmgOptions& options = {}) : options_(options) {}
 
   bool set_matrix(const CsrMatrix& a) override;
+  // The same with levels from elsewhere, finest first: prolongations[l] leads from level l + 1 to level l, whose rows it has.
+  bool set_matrix(const CsrMatrix& a, std::vector<CsrMatrix> prolongations);
   bool set_fixed(RowFlags fixed) override;
   // One V-cycle from zero: linear, symmetric.
   void apply(ConstVector r, Vector z) override;
@@ -62,9 +67,12 @@ class AlgebraicMultigrid final : public MaskedInverse {
     std::vector<std::uint8_t> is_changed;
   };
 
+  using NextProlongation = std::function<CsrMatrix(std::size_t level, const CsrMatrix& a)>;
+  bool make_levels(const CsrMatrix& a, const NextProlongation& next);
   struct Levels;  // for the V-cycle (multigrid_cycle.h)
   void cycle(std::size_t level);
   void restrict_residual(std::size_t level, ConstVector x, ConstVector f);
+  void restrict_to(std::size_t level, const CsrMatrix& restriction, ConstVector r);
   void prolongate(std::size_t level, Vector x, bool add);
   void take_difference(Level& level);
   void carry_difference(const Level& from, Level& to) const;

@@ -1,5 +1,6 @@
 // Liquids in the scene file: what they fill, how fine their grid is, what is refused and what is said before
 // a run.
+#include <lope/matter/liquid/pressure_methods.h>
 #include <lope/scene/check.h>
 #include <lope/scene/run.h>
 #include <lope/scene/scene.h>
@@ -143,6 +144,17 @@ TEST(LiquidScene, RefusesWhatMakesNoSense) {
   // A wall without thickness.
   refused("[liquid]\n" + water + "[[obstacle]]\nshape = { box = { min = [0, 0, 0], max = [0, 1, 1] } }\n",
           "max must be greater than min");
+}
+
+TEST(LiquidScene, TakesEverySolverOfThePressureByItsWord) {
+  EXPECT_FALSE(kinds::liquid(model_of("[liquid]\n" + water + tank)).description.solver);
+  for (const matter::PressureMethodInfo& info : matter::pressure_methods()) {
+    const std::string words = "[liquid]\nsolver = \"" + std::string(info.name) + "\"\n";
+    if (info.linear) refused(words + water + tank, "does not let the liquid go of walls");
+    const step::Model model = model_of(words + (info.linear ? "walls = \"sticking\"\n" : "") + water + tank);
+    EXPECT_EQ(kinds::liquid(model).description.solver, info.method) << info.name;
+  }
+  refused("[liquid]\nsolver = \"truncate\"\n" + water + tank, "truncated");
 }
 
 TEST(LiquidScene, SaysWhatObstaclesCover) {

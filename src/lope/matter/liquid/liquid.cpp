@@ -60,8 +60,8 @@ ParticleLiquid<Dim>::ParticleLiquid(const Description& description) : descriptio
   grid_.origin = description.origin.head<Dim>();
   pressure_grid_.dx = description.dx;
   displaced_.assign(description.walls.size(), false);
-  solver_ = pressure_solver<Dim>(description.separating ? PressureMethod::TruncatedMultigrid
-                                                        : PressureMethod::LinearMultigrid);
+  const auto own = description.separating ? PressureMethod::TruncatedMultigrid : PressureMethod::LinearMultigrid;
+  solver_ = pressure_solver<Dim>(description.solver.value_or(own));
 }
 
 template <int Dim>

@@ -17,12 +17,14 @@
 #include <lope/geometry/level_set/level_set.h>
 #include <lope/geometry/motion.h>
 #include <lope/matter/liquid/particles.h>
+#include <lope/matter/liquid/pressure_methods.h>
 #include <lope/matter/liquid/transfers.h>
 #include <lope/optimize/complementarity/problem.h>
 
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -68,6 +70,9 @@ struct Description {
   double density = 1000;       // kg/m³
   Vec3 gravity = Vec3(0, -9.81, 0);
   bool separating = true;  // walls let go; otherwise they hold the liquid
+  // Of the pressure, on its own. None: the grid's multigrid, truncated where walls let go and linear where not, and
+  // policy iteration for what it does not finish.
+  std::optional<AnyPressureMethod> solver;
   TransferOptions transfer{.flip = 0.97};
   int particles_per_axis = 2;  // of a cell
   double cfl = 2;              // cells that the fastest particle may cross in a substep

@@ -111,12 +111,16 @@ double ParticleLiquid<Dim>::pressure_tolerance() const {
   return std::min(description_.tolerance, std::max(relative, rounding * terms));
 }
 
-// From the first guess in q_. What multigrid does not finish, policy iteration does.
+// From the first guess in q_. What multigrid does not finish, policy iteration does; a solver that was asked for by name is on its own.
 template <int Dim>
 optimize::complementarity::LcpSummary ParticleLiquid<Dim>::find_pressure(double tolerance) {
   namespace lcp = optimize::complementarity;
   lcp::LcpOptions options;
   options.tolerance = tolerance;
+  if (description_.solver) {
+    if (!info_of(*description_.solver).sweeps) options.max_iterations = description_.max_iterations;
+    return solver_->solve(system_, q_, options);
+  }
   options.max_iterations = std::min(description_.max_iterations, most_cycles);
   const std::vector<double> guess = q_;
   lcp::LcpSummary summary = solver_->solve(system_, q_, options);

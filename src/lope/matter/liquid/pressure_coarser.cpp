@@ -1,3 +1,4 @@
+// Systems made from others: on coarser cells, and without some unknowns.
 #include <lope/matter/liquid/brick_steps.h>
 #include <lope/matter/liquid/pressure_system.h>
 
@@ -69,6 +70,34 @@ PressureSystem<Dim> PressureSystem<Dim>::coarser() const {
 }
 
 template <int Dim>
+PressureSystem<Dim> PressureSystem<Dim>::without(std::span<const std::uint8_t> zero) const {
+  PressureSystem rest = *this;
+  for (std::size_t i = 0; i < zero.size(); ++i) {
+    if (!zero[i]) continue;
+    const std::int64_t cell = unknown_cell_[i];
+    rest.kind_[at(cell)] = CellKind::Air;
+    rest.rhs_[at(cell)] = 0;
+    rest.ghost_[at(cell)] = 0;
+    for (int a = 0; a < Dim; ++a) {
+      for (const int side : {-1, 1}) {
+        const auto other = bricks_->next(cell, a, side);
+        if (other < 0) continue;
+        float& w = rest.coupling_[at(a)][at(side < 0 ? cell : other)];
+        // A neighbour that is zero as well has no equation either.
+        const std::int32_t number = number_[at(other)];
+        if (number >= 0 && !zero[at(number)]) rest.ghost_[at(other)] += w;
+        w = 0;
+      }
+    }
+  }
+  rest.unknown_cell_.clear();
+  rest.walls_ = 0;
+  rest.enclosed_.clear();
+  rest.number_unknowns();
+  return rest;
+}
+
+template <int Dim>
 void PressureSystem<Dim>::refine(const PressureSystem& coarse, std::span<const double> coarse_q,
                                  std::span<double> q) const {
   for_each_brick(*bricks_, [&](const Steps<Dim>& steps, std::size_t brick) {
@@ -101,7 +130,11 @@ void PressureSystem<Dim>::refine(const PressureSystem& coarse, std::span<const d
 
 template PressureSystem<2> PressureSystem<2>::coarser() const;
 template PressureSystem<3> PressureSystem<3>::coarser() const;
-template void PressureSystem<2>::refine(const PressureSystem&, std::span<const double>, std::span<double>) const;
-template void PressureSystem<3>::refine(const PressureSystem&, std::span<const double>, std::span<double>) const;
+template PressureSystem<2> PressureSystem<2>::without(std::span<const std::uint8_t>) const;
+template PressureSystem<3> PressureSystem<3>::without(std::span<const std::uint8_t>) const;
+template void PressureSystem<2>::refine(const PressureSystem&, std::span<const double>,
+                                        std::span<double>) const;
+template void PressureSystem<3>::refine(const PressureSystem&, std::span<const double>,
+                                        std::span<double>) const;
 
 }  // namespace lope::matter

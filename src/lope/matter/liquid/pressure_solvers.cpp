@@ -137,17 +137,9 @@ LcpSummary LinearMultigrid<Dim>::solve(const PressureSystem<Dim>& system, std::s
   return summary;
 }
 
-template <int Dim>
-std::unique_ptr<PressureSolver<Dim>> pressure_solver(PressureMethod method, const HierarchyOptions& options) {
-  if (method == PressureMethod::LinearMultigrid) return std::make_unique<LinearMultigrid<Dim>>(options);
-  return std::make_unique<TruncatedMultigrid<Dim>>(options);
-}
-
 template class TruncatedMultigrid<2>;
 template class TruncatedMultigrid<3>;
 template class LinearMultigrid<2>;
 template class LinearMultigrid<3>;
-template std::unique_ptr<PressureSolver<2>> pressure_solver(PressureMethod, const HierarchyOptions&);
-template std::unique_ptr<PressureSolver<3>> pressure_solver(PressureMethod, const HierarchyOptions&);
 
 }  // namespace lope::matter

@@ -5,13 +5,13 @@
 // warm start is whatever the caller has left in q: the previous step's pressure, moved to the present bricks.
 #pragma once
 
+#include <lope/matter/liquid/pressure_methods.h>
 #include <lope/matter/liquid/pressure_multigrid.h>
 #include <lope/matter/liquid/pressure_system.h>
 #include <lope/optimize/complementarity/problem.h>
 
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace lope::matter {
 
@@ -26,13 +26,8 @@ class PressureSolver {
       const optimize::complementarity::LcpOptions& options) = 0;
 };
 
-enum class PressureMethod {
-  TruncatedMultigrid,  // the complementarity problem; the default
-  LinearMultigrid,     // conjugate gradients with a V-cycle; ignores the inequalities: walls hold the liquid
-};
-
 template <int Dim>
-std::unique_ptr<PressureSolver<Dim>> pressure_solver(PressureMethod method,
+std::unique_ptr<PressureSolver<Dim>> pressure_solver(const AnyPressureMethod& method,
                                                      const HierarchyOptions& options = {});
 
 // Truncated non-smooth Newton multigrid (the family of Gräser and Kornhuber 2009; NUMERICS §8). One cycle:

@@ -135,6 +135,10 @@ class PressureSystem {
   PressureSystem coarser() const;
   void refine(const PressureSystem& coarse, std::span<const double> coarse_q, std::span<double> q) const;
 
+  // The equations that are left where these unknowns have the pressure 0 (1: it has; in the order of the unknowns): those cells
+  // count as air, the others are numbered anew (LCP eq. 4.2). Without regions: nothing is made compatible again.
+  PressureSystem without(std::span<const std::uint8_t> zero) const;
+
   // Velocities after the pressure has acted: u ← û − ∇q on open faces next to liquid (divergence-free up to
   // the residual), the wall's velocity on closed faces, û elsewhere. `valid` (may be empty) becomes 1 on the
   // first kind.

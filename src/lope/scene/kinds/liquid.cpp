@@ -1,3 +1,4 @@
+#include <lope/matter/liquid/pressure_methods.h>
 #include <lope/scene/keys.h>
 #include <lope/scene/kinds/liquid.h>
 #include <lope/scene/kinds/liquid_build.h>
@@ -24,6 +25,12 @@ void resolve_emitter(Value& emitter, std::size_t index, int dimension, Rules& ru
     rules.complain(emitter["end"], path + ".end", "must be later than begin");
   if (dimension == 2) rules.flat_vector(emitter["velocity"], path + ".velocity");
   rules.transform(emitter, path + ".transform", dimension);
+}
+
+std::vector<std::string> solver_words() {
+  std::vector<std::string> words = {"auto"};
+  for (const matter::PressureMethodInfo& info : matter::pressure_methods()) words.emplace_back(info.name);
+  return words;
 }
 
 class LiquidKind final : public Kind {
@@ -86,6 +93,12 @@ class LiquidKind final : public Kind {
                        .by_default("2.0")
                        .says("Cells that the fastest particle may cross in a substep; a step has as many substeps as "
                              "that needs."));
+    keys.push_back(choice("liquid.solver", solver_words())
+                       .free_to_change()
+                       .by_default("\"auto\"")
+                       .says("Of the pressure, by the words of `lope bench lcp` ([what they are](complementarity.md#in-a-liquid)). `auto`: the "
+                             "multigrid of the grid, `truncated` where walls let go and `linear-mg` where not, and policy iteration for what it "
+                             "does not finish; every other one is on its own. Those that begin with `linear` need `walls = \"sticking\"`."));
     keys.push_back(quantity("liquid.tolerance", Dimension::Velocity)
                        .free_to_change()
                        .within(positive)
@@ -139,6 +152,12 @@ class LiquidKind final : public Kind {
       rules.complain(*table, "liquid", "has resolution and cell; keep one of them");
     if (!table->has("resolution") && !table->has("cell")) table->set("resolution", integer_value(64));
     resolve_particles(*table, "liquid", rules);
+    const auto* solver = matter::find_pressure_method(table->text_at("solver"));
+    if (solver && solver->linear && table->text_at("walls") == "separating") {
+      rules.complain((*table)["solver"], "liquid.solver",
+                     fmt::format("'{}' does not let the liquid go of walls; take walls = \"sticking\" with it, or another solver",
+                                 solver->name));
+    }
     if (const Value* domain = table->find("domain")) {
       const Vec3 extent = domain->vector_at("max") - domain->vector_at("min");
       if (extent.head<2>().minCoeff() <= 0 || (dimension == 3 && extent.z() <= 0))

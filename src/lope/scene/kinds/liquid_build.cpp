@@ -107,6 +107,7 @@ class LiquidBuilder {
     made_.dimension = made.dimension = dimension_;
     made.density = table_.number_at("density");
     made.separating = table_.text_at("walls") == "separating";
+    if (const auto* info = matter::find_pressure_method(table_.text_at("solver"))) made.solver = info->method;
     made.transfer = transfer_of(table_);
     made.particles_per_axis = table_.integer_at("particles");
     made.cfl = table_.number_at("cfl");

@@ -1,5 +1,6 @@
 #include <lope/base/parallel.h>
 #include <lope/linalg/multigrid_cycle.h>
+#include <lope/matter/liquid/pressure_fas.h>
 #include <lope/matter/liquid/pressure_solvers.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 
 #include <gtest/gtest.h>
 #include <papers/lcp_scenarios.h>
-#include <papers/pressure_fas.h>
 #include <support/vectors.h>
 
 namespace lope::matter {

@@ -1,4 +1,4 @@
-#include <papers/pressure_fas.h>
+#include <lope/matter/liquid/pressure_fas.h>
 #include <lope/matter/liquid/pressure_record.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The nonlinear multigrid methods of the literature on plain matrices, for comparison with the truncated one:
 // FAS with projected Gauss–Seidel (LCP Alg. 3) and full multigrid cycles after Chentanez and Müller 2012 (as
 // LCP §5 describes them). One thread, compressed rows, no tuning beyond the papers': their cycle counts are
-// to be compared, and their times only with that in mind. No part of the library: benchmarks and tests use them.
+// to be compared, and their times only with that in mind.
 #pragma once
 
 #include <lope/linalg/csr_matrix.h>

@@ -4,6 +4,7 @@
 #include <lope/base/timer.h>
 #include <lope/io/file.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "../lope/commands.h"
@@ -46,7 +47,7 @@ int run_benchmark(const std::string& name, bench::BenchOptions options) {
     fmt::print("table and figures in {}\n", options.folder.string());
     return Done;
   }
-  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+  return Done;
 }
 
 void list_benchmarks() {
@@ -54,9 +55,15 @@ void list_benchmarks() {
     fmt::print("{:12} {}\n", benchmark.name, benchmark.shows);
 }
 
+std::vector<std::string> benchmark_names() {
+  std::vector<std::string> names;
+  for (const bench::Benchmark& benchmark : bench::benchmarks()) names.emplace_back(benchmark.name);
+  return names;
+}
+
 void add_options(Arguments& app, std::string& name, bench::BenchOptions& options) {
   options.folder = "bench_results";
-  app.add_option("name", name, "Benchmark");
+  app.add_option("name", name, "Benchmark")->suggest(benchmark_names);
   app.add_option("-o,--output", options.folder, "Folder of the results")->type_name("DIR");
   app.add_option("--mesh", options.mesh, "Mesh file in place of the generated mesh")->type_name("FILE");
   app.add_option("--size", options.size, "Resolution (meaning depends on the benchmark)")->check(positive);
@@ -69,15 +76,44 @@ void add_options(Arguments& app, std::string& name, bench::BenchOptions& options
       ->type_name("NAME,…");
   app.add_option("--methods", options.methods, "Methods to compare where a benchmark compares several")
       ->delimiter(',')
-      ->type_name("NAME,…");
+      ->type_name("NAME,…")
+      ->suggest(method_names);
+}
+
+bool is_known(const std::string& name) {
+  const auto names = benchmark_names();
+  return name.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int unknown(const std::string& name) {
+  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+}
+
+// A rehearsal: what is wrong with the arguments. What --only means is the benchmark's own.
+int look_at(const std::string& name, const bench::BenchOptions& options) {
+  if (!is_known(name)) return unknown(name);
+  const auto known = method_names();
+  for (const std::string& method : options.methods) {
+    if (name == "lcp" || std::find(known.begin(), known.end(), method) != known.end()) continue;
+    return complain({fmt::format("there is no method '{}'", method), Trouble::Input});
+  }
+  return Done;
 }
 
 int bench_program(int argc, char** argv) {
   CommandLine app{"Tables and figures of the papers; without a name, the list", "lope bench"};
   std::string name;
   bench::BenchOptions options;
+  bool describe = false;
   add_options(app, name, options);
+  app.add_flag("--describe", describe, "What this program says of itself, for `lope completion`")->hide();
   return app.parse_and_run(argc, argv, [&] {
+    if (describe) {
+      fmt::print("{}\n", to_json(app.describe()));
+      return static_cast<int>(Done);
+    }
+    if (app.rehearses()) return look_at(name, options);
+    if (!is_known(name)) return unknown(name);
     if (!name.empty()) return run_benchmark(name, options);
     list_benchmarks();
     return static_cast<int>(Done);

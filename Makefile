@@ -1,5 +1,5 @@
-# Two commands: `make run` (build the program, simulate the flagship scene, make pictures) and `make test`. A third, `make view`,
-# shows the flagship in a browser.
+# Two commands: `make run` (build the program, simulate the flagship scene, make pictures) and `make test`. `make view` shows the
+# flagship in a browser, `make docs` writes the pages of docs/ as a site, `make package` a Debian package.
 BUILD := build/release
 JOBS := $(shell nproc)
 LOPE := $(BUILD)/bin/lope
@@ -7,7 +7,7 @@ CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
 # How far a build is, in the words of a run. (The last word is nothing: it keeps the space before it.)
 export NINJA_STATUS = file %f/%t, %p, %e s elapsed: $(NOTHING)
 
-.PHONY: run view page test python sanitize build configure packages format tidy clean
+.PHONY: run view page test python package docs sanitize build configure packages format tidy clean
 
 run: configure
 	cmake --build $(BUILD) -j $(JOBS) --target lope_program
@@ -38,6 +38,21 @@ python:
 	cmake --preset python
 	cmake --build build/python -j $(JOBS) --target lope_python
 	$(CTEST) build/python -L python
+
+# A Debian package of the program in build/packages, which is then installed, used and removed in a copy of this machine.
+package: configure
+	tools/install_packages package
+	[ -e viewer/dist/index.html ] || echo "The page of the viewer is not in the package: make page builds it"
+	cmake --build $(BUILD) -j $(JOBS) --target lope_program lope_bench_program
+	rm -f build/packages/*.deb
+	tools/make_packages $(BUILD) build/packages
+	tests/package/packages.sh build/packages || [ $$? -eq 77 ]
+
+# The pages of docs/ as a site that needs no network: build/site/index.html.
+docs:
+	tools/install_packages docs
+	PYTHONDONTWRITEBYTECODE=1 mkdocs build --quiet
+	@echo "build/site/index.html"
 
 # The whole suite with asserts on, under the address and the undefined behaviour sanitizer; then what runs in threads under the
 # thread sanitizer (docs/testing.md).

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -36,6 +37,12 @@ void add_bench(Arguments& app);
 int run_benchmarks(const std::vector<std::string>& arguments);
 void add_compare(Arguments& app, int& status);
 void add_lcp(Arguments& app, int& status);
+// What the program says of itself, for shells and `man`: after all others, which they describe.
+void add_words(CommandLine& app);
+// The two texts. `benchmarks`: name and one line of each, if they were built.
+using Names = std::vector<std::pair<std::string, std::string>>;
+std::string bash_completion(const std::vector<CommandDescription>& commands);
+std::string manual_page(const std::vector<CommandDescription>& commands, const Names& benchmarks);
 
 // Checks of numbers on the command line, with one short sentence where they fail.
 inline std::string positive(const std::string& text) {
@@ -68,6 +75,10 @@ struct SceneArguments {
 std::filesystem::path scene_folder();
 // The names of the scenes there, sorted.
 std::vector<std::string> scene_names();
+// Words for completion: methods; "path.to.key=" of all keys of scene files; what pictures may be coloured by.
+std::vector<std::string> method_names();
+std::vector<std::string> override_keys();
+std::vector<std::string> field_names();
 // `name` itself if it is a file, otherwise the scene of that name that comes with Lope.
 Expected<std::filesystem::path> find_scene(const std::string& name);
 

@@ -1,5 +1,7 @@
 #include <lope/base/errors.h>
 #include <lope/base/paths.h>
+#include <lope/optimize/methods.h>
+#include <lope/scene/schema.h>
 #include <lope/scene/suggest.h>
 
 #include <algorithm>
@@ -40,12 +42,15 @@ int complain(const std::exception_ptr& thrown) {
 }
 
 void SceneArguments::add_to(Arguments& command) {
-  command.add_option("scene", scene, "A scene file (.toml), or the name of a scene that comes with Lope")->required();
+  command.add_option("scene", scene, "A scene file (.toml), or the name of a scene that comes with Lope")
+      ->required()
+      ->suggest(scene_names, Paths::Files);
   command.add_option("--set", overrides, "Override a value of the scene: path.to.key=value (repeatable)")
       ->take_all()
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->suggest(override_keys);
   command.add_option("--mesh", mesh, "Use this mesh file for the first body")->type_name("FILE");
-  command.add_option("--method", method, "Solver method (see `lope solvers`)")->type_name("NAME");
+  command.add_option("--method", method, "Solver method (see `lope solvers`)")->type_name("NAME")->suggest(method_names);
   command.add_option("--threads", threads, "Number of threads (default: all cores)")->in_range(0, 4096);
 }
 
@@ -75,6 +80,32 @@ std::vector<std::string> scene_names() {
     if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& method : optimize::methods()) names.emplace_back(method.name);
+  return names;
+}
+
+std::vector<std::string> override_keys() {
+  std::vector<std::string> keys;
+  for (const scene::Key& key : scene::schema()) {
+    if (key.type == scene::Type::Table || key.type == scene::Type::TableList) continue;
+    if (key.path.find("union") != std::string::npos) continue;  // as those of one shape
+    std::string path = key.path;
+    for (std::size_t at = path.find("[]"); at != std::string::npos; at = path.find("[]")) path.replace(at, 2, ".0");
+    keys.push_back(path + "=");
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names = scene::find_key("render.color_by")->choices;
+  names.emplace_back("pressure");  // of a liquid's cells
   return names;
 }
 

@@ -56,16 +56,29 @@ void end_progress(bool quiet) {
   if (!quiet && is_terminal(stderr)) fmt::print(stderr, "\r\x1b[K");
 }
 
-int compare(const CompareArguments& arguments) {
+Expected<bench::ComparisonOptions> read_methods(const CompareArguments& arguments) {
   bench::ComparisonOptions options;
   for (const std::string& name : arguments.methods) {
     const auto method = method_named(name);
-    if (!method) return complain(method.error());
+    if (!method) return forward_error(method);
     options.methods.push_back(*method);
   }
   const auto reference = method_named(arguments.reference);
-  if (!reference) return complain(reference.error());
+  if (!reference) return forward_error(reference);
   options.reference = *reference;
+  return options;
+}
+
+int look_at(const CompareArguments& arguments) {
+  if (const auto options = read_methods(arguments); !options) return complain(options.error());
+  const auto scene = arguments.scene.load();
+  return scene ? Done : complain(scene.error());
+}
+
+int compare(const CompareArguments& arguments) {
+  auto read = read_methods(arguments);
+  if (!read) return complain(read.error());
+  bench::ComparisonOptions& options = *read;
 
   const auto scene = arguments.scene.load();
   if (!scene) return complain(scene.error());
@@ -143,12 +156,14 @@ void add_compare(Arguments& app, int& status) {
   command->add_option("--methods", arguments->methods, "Methods, separated by commas (see `lope solvers`)")
       ->delimiter(',')
       ->capture_default_str()
-      ->type_name("NAME,NAME,…");
+      ->type_name("NAME,NAME,…")
+      ->suggest(method_names);
   command
       ->add_option("--reference", arguments->reference,
                    "Method that records the trajectory, at 1/100 of the tolerance")
       ->capture_default_str()
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->suggest(method_names);
   command->add_option("--steps", arguments->steps, "Only the first steps of the scene")
       ->check(positive)
       ->type_name("N");
@@ -167,6 +182,7 @@ void add_compare(Arguments& app, int& status) {
       "accuracy in 99% of them;\n"
       "2: some did not; 1: usage or scene error.\n"
       "Example:  lope compare flagship --methods newton,newton-pcg,gast15 --steps 40");
+  command->rehearse([arguments] { return look_at(*arguments); });
   command->callback([arguments, &status] {
     status = arguments->replay.empty() ? compare(*arguments) : replay(*arguments);
   });

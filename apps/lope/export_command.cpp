@@ -83,7 +83,7 @@ void add_export(Arguments& app, int& status) {
   };
   auto chosen = std::make_shared<Choices>();
   chosen->options.format = "vtu";
-  command->add_option("run", chosen->directory, "Directory of a run")->required();
+  command->add_option("run", chosen->directory, "Directory of a run")->required()->suggest({}, Paths::Folders);
   command
       ->add_option("--format", chosen->options.format,
                    "vtu (with a .pvd index), ply, obj, csv, usd (text), gltf (.glb, small cases), pc2 or mdd "
@@ -101,15 +101,18 @@ void add_export(Arguments& app, int& status) {
       ->add_option("--frames", chosen->frames,
                    "Frames by their numbers: 7, 10-50, 10-50/5 (every fifth) (default: all)")
       ->type_name("RANGE");
+  const auto look = [=] {
+    io::ExportOptions options;
+    if (read_range(chosen->frames, options)) return static_cast<int>(Done);
+    return complain({fmt::format("--frames: '{}' is no range of frames; write 7, 10-50 or 10-50/5", chosen->frames),
+                     Trouble::Input});
+  };
+  command->rehearse(look);
   command->callback([=, &status] {
+    if (status = look(); status != Done) return;
     io::ExportOptions options = chosen->options;
     options.z_up = chosen->up == "z";
-    if (!read_range(chosen->frames, options)) {
-      status = complain(
-          {fmt::format("--frames: '{}' is no range of frames; write 7, 10-50 or 10-50/5", chosen->frames),
-           Trouble::Input});
-      return;
-    }
+    read_range(chosen->frames, options);
     const auto done = export_run(chosen->directory, options);
     if (done) {
       fmt::print("{}\n", *done);

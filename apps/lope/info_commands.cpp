@@ -57,6 +57,10 @@ void add_check(Arguments& app, int& status) {
       app.add_subcommand("check", "Validate a scene, look for trouble and estimate its memory; runs nothing");
   auto arguments = std::make_shared<SceneArguments>();
   arguments->add_to(*command);
+  command->rehearse([arguments] {
+    const auto scene = arguments->load();
+    return scene ? static_cast<int>(Done) : complain(scene.error());
+  });
   command->callback([arguments, &status] { status = check_scene(*arguments); });
 }
 

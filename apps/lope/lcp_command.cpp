@@ -154,18 +154,27 @@ void add_lcp(Arguments& app, int& status) {
   auto list = std::make_shared<bool>(false);
   command->add_flag("--list", *list, "List the methods");
   const Argument* matrix =
-      command->add_option("A", arguments->matrix, "Matrix: .mtx or .mtx.gz, symmetric positive definite");
-  const Argument* right = command->add_option("b", arguments->right, "Right-hand side: a vector");
+      command->add_option("A", arguments->matrix, "Matrix: .mtx or .mtx.gz, symmetric positive definite")
+                              ->suggest({}, Paths::Files);
+  const Argument* right = command->add_option("b", arguments->right, "Right-hand side: a vector")->suggest({}, Paths::Files);
   command->add_option("--bounded", arguments->bounded, "Vector of flags, 1 on bounded rows (default: none)")
       ->type_name("FILE");
   command->add_option("--start", arguments->start, "Vector to start from (default: zero)")->type_name("FILE");
-  command->add_option("--method", arguments->method, "Solver; --list shows them")->type_name("NAME");
+  command->add_option("--method", arguments->method, "Solver; --list shows them")->type_name("NAME")->suggest([] {
+    std::vector<std::string> names;
+    for (const auto& entry : lcp::lcp_methods()) names.emplace_back(entry.name);
+    return names;
+  });
   command->add_option("--tolerance", arguments->tolerance, "Largest residual of a row, absolute")
       ->check(positive);
   command->add_option("--max-iterations", arguments->max_iterations, "Cycles or outer iterations")
       ->check(positive);
   command->add_option("-o,--output", arguments->output, "Solution: .mtx or .mtx.gz")->type_name("FILE");
   command->add_option("--threads", arguments->threads, "Threads (default: all cores)")->check(positive);
+  command->rehearse([arguments] {
+    const auto method = method_named(arguments->method);
+    return method ? static_cast<int>(Done) : complain(method.error());
+  });
   command->callback([=, &status] {
     if (*list) {
       list_methods();

@@ -49,9 +49,15 @@ void add_mesh(Arguments& app, int& status) {
       app.add_subcommand("mesh", "Fill a closed surface with tetrahedra, convert a mesh, report its quality");
   auto input = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   auto edge = std::make_shared<double>(0);
-  command->add_option("input", *input, "OBJ, PLY, STL, MSH, VTK, VTU, MESH, NODE/ELE")->required();
+  command->add_option("input", *input, "OBJ, PLY, STL, MSH, VTK, VTU, MESH, NODE/ELE")
+      ->required()
+      ->suggest({}, Paths::Files);
   command->add_option("-o,--output", *output, "File to write (.msh, .vtu, .mesh, .obj, .ply, .stl)")->type_name("FILE");
   command->add_option("--edge", *edge, "Tetrahedralise to this edge length, in the file's unit")->check(positive);
+  command->rehearse([=] {
+    const Expected<void> known = output->empty() ? Expected<void>() : io::check_writable(*output);
+    return known ? static_cast<int>(Done) : complain(known.error());
+  });
   command->callback([=, &status] { status = make_mesh(*input, *output, *edge); });
 }
 

@@ -67,17 +67,23 @@ int run(int argc, char** argv) {
   add_bench(app);
   add_compare(app, status);
   add_lcp(app, status);
+  add_words(app);
   if (argc < 2) {
     fmt::print("{}", app.help());
     return BadInput;
   }
   const std::vector<std::string> names = app.commands();
-  if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-    return complain({fmt::format("there is no command '{}'{}; see `lope --help`", argv[1],
-                                 scene::did_you_mean(argv[1], names)),
-                     Trouble::Input});
+  const char* command = argc > 2 && argv[1] == std::string_view("--dry-run") ? argv[2] : argv[1];
+  if (command[0] != '-' && std::find(names.begin(), names.end(), command) == names.end()) {
+    return complain(
+        {fmt::format("there is no command '{}'{}; see `lope --help`", command, scene::did_you_mean(command, names)),
+         Trouble::Input});
   }
   if (argv[1] == std::string_view("bench")) return run_benchmarks({argv + 2, argv + argc});
+  if (argc > 2 && argv[1] == std::string_view("--dry-run") && argv[2] == std::string_view("bench")) {
+    argv[2] = argv[1];
+    return run_benchmarks({argv + 2, argv + argc});
+  }
   return app.parse_and_run(argc, argv, [&status] { return status; });
 }
 

@@ -11,6 +11,7 @@
 #include <lope/render/painter.h>
 #include <lope/render/statistics_plots.h>
 #include <lope/scene/obstacles.h>
+#include <lope/scene/suggest.h>
 
 #include "commands.h"
 #include "progress.h"
@@ -163,24 +164,38 @@ void add_render(Arguments& app, int& status) {
   auto request = std::make_shared<PictureRequest>();
   auto frame = std::make_shared<std::int64_t>(-1);
   auto size = std::make_shared<std::string>();
-  command->add_option("run", request->directory, "Directory of a run")->required();
+  command->add_option("run", request->directory, "Directory of a run")->required()->suggest({}, Paths::Folders);
   command->add_option("--frame", *frame, "Draw this frame (default: the most dramatic one)")->check(not_negative);
   command->add_flag("--movie", request->movie, "Draw all frames into movie.mp4 (needs ffmpeg)");
   command->add_flag("--plots", request->plots, "Convergence, energy, momentum and performance as PNG and SVG");
   command->add_option("--color-by", request->color_by,
                       "body, partition, or a field: von_mises, stretch, displacement, speed, pressure, … (vectors are shown "
-                      "by their length)");
+                      "by their length)")
+      ->type_name("FIELD")
+      ->suggest(field_names);
   command->add_option("--size", *size, "Picture size")->type_name("WIDTHxHEIGHT");
   command->add_option("--samples", request->samples, "Rays per pixel")->in_range(1, 65536);
   command->add_flag("--by-blocks", request->by_blocks, "Two by two pixels share their rays where they see the same (movies do, unless --samples is given)");
   command->add_flag("--edges", request->edges, "Draw the edges of the mesh");
   command->add_flag("--particles", request->points, "Draw points in place of the surface around them");
+  const auto look = [=] {
+    if (size->empty() || (std::sscanf(size->c_str(), "%dx%d", &request->width, &request->height) == 2 && request->width >= 16 &&
+                          request->height >= 16 && request->width <= 16384 && request->height <= 16384))
+      return static_cast<int>(Done);
+    return complain({fmt::format("--size {}: write WIDTHxHEIGHT, such as 1280x720", *size), Trouble::Input});
+  };
+  command->rehearse(look);
+  // Which fields the run has decides, but no run has others than these.
+  command->rehearse([=] {
+    const std::vector<std::string> known = field_names();
+    if (request->color_by.empty() || std::find(known.begin(), known.end(), request->color_by) != known.end())
+      return static_cast<int>(Done);
+    return complain({fmt::format("--color-by: no kind of matter has a field '{}'{}", request->color_by,
+                                 scene::did_you_mean(request->color_by, known)),
+                     Trouble::Input});
+  });
   command->callback([=, &status] {
-    if (!size->empty() && (std::sscanf(size->c_str(), "%dx%d", &request->width, &request->height) != 2 ||
-                           request->width < 16 || request->height < 16 || request->width > 16384 || request->height > 16384)) {
-      status = complain({fmt::format("--size {}: write WIDTHxHEIGHT, such as 1280x720", *size), Trouble::Input});
-      return;
-    }
+    if (status = look(); status != Done) return;
     if (*frame >= 0) request->frame = *frame;
     request->still = !request->frame && !request->movie && !request->plots;
     if (const auto made = make_pictures(*request); !made)

@@ -1,4 +1,5 @@
 #include <lope/base/cpu.h>
+#include <lope/base/errors.h>
 #include <lope/base/log.h>
 #include <lope/base/parallel.h>
 #include <lope/scene/check.h>
@@ -146,23 +147,40 @@ fs::path choose_directory(const RunArguments& arguments, const scene::Scene& sce
   return free;
 }
 
-int run(const RunArguments& arguments) {
-  if (!arguments.isa.empty()) {
-    const auto isa = isa_named(arguments.isa);
-    if (!isa) return complain({fmt::format("--isa: {}", isa.error().message), Trouble::Input});
-    select_isa(*isa);
-  }
-  if (arguments.render) {
-    if (const auto able = check_pictures(); !able) return complain(able.error());
-  }
-  LogFile log;
+Expected<void> choose_isa(const RunArguments& arguments) {
+  if (arguments.isa.empty()) return {};
+  const auto isa = isa_named(arguments.isa);
+  if (!isa) return input_error("--isa: {}", isa.error().message);
+  select_isa(*isa);
+  return {};
+}
+
+// The scene, and the directory that is gone on with or asked for, if any.
+Expected<scene::Scene> load(const RunArguments& arguments, fs::path& directory) {
   SceneArguments source = arguments.scene;
-  fs::path directory = arguments.output;
+  directory = arguments.output;
   if (arguments.resume && fs::is_directory(source.scene)) {
     directory = source.scene;
     source.scene = (directory / "scene.toml").string();
   }
-  auto scene = source.load();
+  return source.load();
+}
+
+int look_at(const RunArguments& arguments) {
+  if (const auto isa = choose_isa(arguments); !isa) return complain(isa.error());
+  fs::path directory;
+  const auto scene = load(arguments, directory);
+  return scene ? Done : complain(scene.error());
+}
+
+int run(const RunArguments& arguments) {
+  if (const auto isa = choose_isa(arguments); !isa) return complain(isa.error());
+  if (arguments.render) {
+    if (const auto able = check_pictures(); !able) return complain(able.error());
+  }
+  LogFile log;
+  fs::path directory;
+  auto scene = load(arguments, directory);
   if (!scene) return complain(scene.error());
   if (!directory.empty()) scene->output.directory = directory.string();  // whose disk is looked at
   const ThreadLimit threads(scene->threads);
@@ -259,6 +277,7 @@ void add_run(Arguments& app, int& status) {
   command->add_flag("--live", arguments->live,
                     "Keep live.jsonl: the iterations of the step that goes on, for `lope view`");
   command->add_flag("-q,--quiet", arguments->quiet, "Print problems only");
+  command->rehearse([arguments] { return look_at(*arguments); });
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

@@ -50,19 +50,35 @@ Expected<std::string> first_page(const ViewArguments& arguments, const fs::path&
   return fmt::format("#run/{}", *id);
 }
 
-int view(const ViewArguments& arguments) {
-  const auto page = find_page(arguments.page);
-  if (!page) return complain(page.error());
+// The scene that is to be started; empty: none.
+Expected<fs::path> scene_of(const ViewArguments& arguments) {
   fs::path scene;
   if (!arguments.what.empty() && !fs::is_directory(arguments.what)) {
     const auto found = find_scene(arguments.what);
-    if (!found) return complain(found.error());
+    if (!found) return forward_error(found);
     scene = *found;
   } else if (!arguments.what.empty() && !scene::holds_run(arguments.what)) {
-    return complain({fmt::format("{} is not the directory of a run", arguments.what), Trouble::Input});
+    return input_error("{} is not the directory of a run", arguments.what);
   }
   if (scene.empty() && !arguments.overrides.empty())
-    return complain({"--set changes a scene that is started: name one", Trouble::Input});
+    return input_error("--set changes a scene that is started: name one");
+  return scene;
+}
+
+int look_at(const ViewArguments& arguments) {
+  const auto path = scene_of(arguments);
+  if (!path) return complain(path.error());
+  if (path->empty()) return Done;
+  const auto scene = scene::load_scene(path->string(), arguments.overrides);
+  return scene ? Done : complain(scene.error());
+}
+
+int view(const ViewArguments& arguments) {
+  const auto page = find_page(arguments.page);
+  if (!page) return complain(page.error());
+  const auto found = scene_of(arguments);
+  if (!found) return complain(found.error());
+  const fs::path& scene = *found;
 
   ViewedRuns runs(executable_path());
   std::optional<Site> site;  // outlives the threads of the server
@@ -95,19 +111,22 @@ int view(const ViewArguments& arguments) {
 void add_view(Arguments& app, int& status) {
   Arguments* command = app.add_subcommand("view", "Watch a run, or scenes that you choose, in a browser");
   auto arguments = std::make_shared<ViewArguments>();
-  command->add_option(
-      "what", arguments->what,
-      "Directory of a run, finished or not; or a scene, which is started; default: a gallery of scenes");
+  command
+      ->add_option("what", arguments->what,
+                   "Directory of a run, finished or not; or a scene, which is started; default: a gallery of scenes")
+      ->suggest(scene_names, Paths::Files);
   command
       ->add_option("--set", arguments->overrides,
                    "Override a value of the scene: path.to.key=value (repeatable)")
       ->take_all()
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->suggest(override_keys);
   command->add_option("--port", arguments->port, "Port on 127.0.0.1 (default: any that is free)")
       ->in_range(0, 65535);
   command->add_option("--page", arguments->page, "Folder of another build of the page")
       ->type_name("DIR")
       ->hide();
+  command->rehearse([arguments] { return look_at(*arguments); });
   command->callback([arguments, &status] { status = view(*arguments); });
 }
 

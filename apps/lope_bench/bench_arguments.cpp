@@ -4,9 +4,16 @@
 
 namespace lope::program {
 
+std::vector<std::string> benchmark_names() {
+  std::vector<std::string> names;
+  for (const bench::Benchmark& benchmark : bench::benchmarks()) names.emplace_back(benchmark.name);
+  names.emplace_back("papers");
+  return names;
+}
+
 void BenchArguments::add_to(Arguments& app) {
   options.folder = "bench_results";
-  app.add_option("name", name, "Benchmark, or `papers`");
+  app.add_option("name", name, "Benchmark, or `papers`")->suggest(benchmark_names);
   app.add_option("paper", paper, "Of `papers`: opt, dot, hot, cloth or lcp");
   app.add_flag("--markdown", markdown, "Of `papers`: as the tables of docs/benchmarks/README.md");
   app.add_option("-o,--output", options.folder, "Folder of the results")->type_name("DIR");
@@ -21,7 +28,9 @@ void BenchArguments::add_to(Arguments& app) {
       ->type_name("NAME,…");
   app.add_option("--methods", options.methods, "Methods to compare where a benchmark compares several")
       ->delimiter(',')
-      ->type_name("NAME,…");
+      ->type_name("NAME,…")
+      ->suggest(method_names);
+  app.add_flag("--describe", describe, "What this program says of itself, for `lope completion`")->hide();
 }
 
 }  // namespace lope::program

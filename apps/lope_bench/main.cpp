@@ -49,7 +49,7 @@ int run_benchmark(const std::string& name, bench::BenchOptions options) {
     fmt::print("table and figures in {}\n", options.folder.string());
     return Done;
   }
-  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+  return Done;
 }
 
 void list_benchmarks() {
@@ -73,15 +73,42 @@ int list_papers(const std::string& paper, bool markdown) {
   return Done;
 }
 
+bool is_known(const std::string& name) {
+  const auto names = benchmark_names();
+  return name.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int unknown(const std::string& name) {
+  return complain({fmt::format("there is no benchmark '{}'; `lope bench` lists them", name), Trouble::Input});
+}
+
+// A rehearsal: what is wrong with the arguments. What --only means is the benchmark's own.
+int look_at(const std::string& name, const bench::BenchOptions& options) {
+  if (!is_known(name)) return unknown(name);
+  const auto known = method_names();
+  for (const std::string& method : options.methods) {
+    if (name == "lcp" || std::find(known.begin(), known.end(), method) != known.end()) continue;
+    return complain({fmt::format("there is no method '{}'", method), Trouble::Input});
+  }
+  return Done;
+}
+
 int bench_program(int argc, char** argv) {
   CommandLine app{"Tables and figures of the papers; without a name, the list", "lope bench"};
   BenchArguments arguments;
   arguments.add_to(app);
   return app.parse_and_run(argc, argv, [&] {
-    if (arguments.name == "papers") return list_papers(arguments.paper, arguments.markdown);
-    if (!arguments.paper.empty() || arguments.markdown)
+    const std::string& name = arguments.name;
+    if (arguments.describe) {
+      fmt::print("{}\n", to_json(app.describe()));
+      return static_cast<int>(Done);
+    }
+    if (name != "papers" && (!arguments.paper.empty() || arguments.markdown))
       return complain({"a second name and --markdown belong to `lope bench papers`", Trouble::Input});
-    if (!arguments.name.empty()) return run_benchmark(arguments.name, arguments.options);
+    if (app.rehearses()) return look_at(name, arguments.options);
+    if (name == "papers") return list_papers(arguments.paper, arguments.markdown);
+    if (!is_known(name)) return unknown(name);
+    if (!name.empty()) return run_benchmark(name, arguments.options);
     list_benchmarks();
     return static_cast<int>(Done);
   });

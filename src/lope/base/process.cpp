@@ -78,15 +78,31 @@ Words nameless_file() {
   return words;
 }
 
-std::string end_of(const Words& words) {
-  // The program may write on meanwhile: its place in the file is ours, so that we read without moving it.
-  const int file = ::fileno(words.get());
+off_t size_of(const Words& words) {
   struct stat state {};
-  ::fstat(file, &state);
-  std::string text(static_cast<std::size_t>(kept_words), '\0');
-  const ssize_t read =
-      ::pread(file, text.data(), text.size(), std::max<off_t>(state.st_size - kept_words, 0));
-  text.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+  ::fstat(::fileno(words.get()), &state);
+  return state.st_size;
+}
+
+// At most so many bytes from the end. The program may write on meanwhile: its place in the file is ours, so that we read without
+// moving it.
+std::string last_bytes(const Words& words, off_t count) {
+  const off_t size = size_of(words);
+  std::string text(static_cast<std::size_t>(std::min(size, count)), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t read = ::pread(::fileno(words.get()), text.data() + done, text.size() - done,
+                                 std::max<off_t>(size - count, 0) + static_cast<off_t>(done));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) break;
+    done += static_cast<std::size_t>(read);
+  }
+  text.resize(done);
+  return text;
+}
+
+std::string end_of(const Words& words) {
+  std::string text = last_bytes(words, kept_words);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
 }
@@ -266,6 +282,27 @@ Expected<int> run_program(const std::string& program, const std::vector<std::str
   const int status = wait_for(child);
   if (status != -1 && WIFEXITED(status)) return WEXITSTATUS(status);
   return environment_error("'{}' was ended by signal {}", program, status == -1 ? 0 : WTERMSIG(status));
+}
+
+Expected<std::string> read_program(const std::string& program, const std::vector<std::string>& arguments) {
+  const Words output = nameless_file();
+  if (!output) return environment_error("cannot run '{}': {}", program, std::strerror(errno));
+  const std::vector<char*> words = argument_vector(program, arguments);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(output.get()), STDOUT_FILENO);
+  pid_t child = -1;
+  const int failure = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0)
+    return environment_error("cannot run the program '{}' ({})", program, std::strerror(failure));
+  const int status = wait_for(child);
+  if (status == -1 || !WIFEXITED(status))
+    return environment_error("'{}' was ended by signal {}", program, status == -1 ? 0 : WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0)
+    return environment_error("'{}' failed with exit code {}", program, WEXITSTATUS(status));
+  return last_bytes(output, size_of(output));
 }
 
 }  // namespace lope

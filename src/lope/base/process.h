@@ -66,4 +66,8 @@ class BackgroundProgram {
 // started or is ended by a signal is an Environment error.
 Expected<int> run_program(const std::string& program, const std::vector<std::string>& arguments);
 
+// Runs a program that reads nothing and waits for its end: all that it prints to its standard output. Another exit code than 0
+// is an Environment error too. What it says on standard error goes where ours does.
+Expected<std::string> read_program(const std::string& program, const std::vector<std::string>& arguments);
+
 }  // namespace lope

@@ -76,5 +76,22 @@ TEST(BackgroundProgram, IsInAGroupOfItsOwnAndEndsWithItsOwner) {
   EXPECT_NE(::kill(child, 0), 0) << "the program still runs";
 }
 
+TEST(ReadProgram, GivesAllThatWasPrinted) {
+  const auto numbers = read_program("sh", {"-c", "seq 20000; echo aside >&2"});
+  ASSERT_TRUE(numbers) << numbers.error().message;
+  EXPECT_EQ(numbers->size(), 108894U);  // more than a pipe holds
+  EXPECT_TRUE(numbers->starts_with("1\n2\n"));
+  EXPECT_TRUE(numbers->ends_with("19999\n20000\n"));
+  EXPECT_EQ(read_program("cat", {}), "");  // nothing to read
+}
+
+TEST(ReadProgram, FailuresAreErrors) {
+  for (const auto& failed : {read_program("sh", {"-c", "echo half; exit 3"}), read_program("sh", {"-c", "kill -9 $$"}),
+                             read_program("/no/such/program", {})}) {
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().trouble, Trouble::Environment);
+  }
+}
+
 }  // namespace
 }  // namespace lope

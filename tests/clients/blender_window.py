@@ -56,7 +56,7 @@ def start():
 
 def wait_for(condition, what):
     while not condition():
-        if time.monotonic() - began > 500:
+        if time.monotonic() - began > 800:
             raise TimeoutError(what)
         yield 0.2
 

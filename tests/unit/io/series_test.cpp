@@ -1,5 +1,6 @@
 #include <lope/io/mesh_io.h>
 #include <lope/io/series.h>
+#include <lope/io/usd.h>
 
 #include <cstring>
 
@@ -113,6 +114,32 @@ TEST(Series, BodiesWithoutASurfaceAreTheirPoints) {
   const std::string ply = *read_file(folder / "s_dust_000000.ply");
   EXPECT_NE(ply.find("element vertex 3\n"), std::string::npos);
   EXPECT_NE(ply.find("property float heat\nelement face 0\n"), std::string::npos);
+}
+
+// Corners that lie at different places of the texture share the vertex, and no line of the texture is there twice.
+TEST(Series, ObjAndUsdHoldTextureCoordinates) {
+  const TemporaryFolder folder;
+  const std::vector<Vec3> square{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  const std::vector<geometry::Triangle> triangles{{0, 1, 2}, {0, 2, 3}};
+  const std::vector<float> texture{0, 0, 1, 0, 1, 1, 0, 0, 5, 5, 0, 1};
+  SeriesBody cloth{"cloth", square, triangles, {}, {}, {}};
+  cloth.texture = texture;
+  const std::vector<SeriesBody> bodies{{"plain", square, triangles, {}, {}, {}}, cloth, cloth};
+  EXPECT_EQ(obj_bytes(bodies).substr(obj_bytes(bodies).find("o cloth")),
+            "o cloth\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 5 5\nvt 0 1\n"
+            "f 5/1 6/2 7/3\nf 5/1 7/4 8/5\n"
+            "o cloth\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 5 5\nvt 0 1\n"
+            "f 9/6 10/7 11/8\nf 9/6 11/9 12/10\n");
+  EXPECT_EQ(folder.file("a.obj", obj_bytes(bodies)).extension(), ".obj");
+  EXPECT_EQ(read_mesh(folder / "a.obj")->triangles.size(), 6U);
+  UsdStage stage(folder.path(), "run", {});
+  for (int frame = 0; frame < 2; ++frame) ASSERT_TRUE(stage.add_frame(frame, 0.1 * frame, std::vector<SeriesBody>{cloth}));
+  ASSERT_TRUE(stage.finish());
+  const std::string text = *read_file(folder / "run.usda");
+  EXPECT_NE(text.find("texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 0), (5, 5), (0, 1)] (\n            interpolation = "
+                      "\"faceVarying\"\n        )\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Series, RefusesFieldsThatDoNotFit) {

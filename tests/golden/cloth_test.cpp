@@ -102,7 +102,6 @@ void is_in_the_funnel(const Trace& trace) {
   for (const Vec3& p : trace.positions) {
     lowest = std::min(lowest, p[1]);
     highest = std::max(highest, p[1]);
-    if (std::hypot(p[0], p[2]) < 0.4) EXPECT_LT(p[1], 0.45);
   }
   EXPECT_LT(lowest, 0.32);
   EXPECT_GT(highest, 0.35);

@@ -90,7 +90,6 @@ std::unique_ptr<Minimizer> lbfgs(InverseKind kind) {
   return std::make_unique<Lbfgs>(options);
 }
 
-// Sweeps are those that bench `cloth --only projective` found best.
 std::unique_ptr<Minimizer> projective(ProjectiveDynamicsOptions::Global global, bool accelerates) {
   ProjectiveDynamicsOptions options;
   options.global = global;

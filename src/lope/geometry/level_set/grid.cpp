@@ -2,6 +2,7 @@
 #include <lope/base/errors.h>
 #include <lope/geometry/level_set/grid.h>
 #include <lope/geometry/level_set/grid_surface.h>
+#include <lope/geometry/level_set/openvdb_registry.h>
 #include <lope/geometry/surface_check.h>
 
 #include <array>
@@ -196,7 +197,7 @@ void fill_inside(Grid& grid) {
 }
 
 Expected<Grid::Ptr> read_grid(const std::filesystem::path& path, const std::string& wanted) {
-  openvdb::initialize();
+  initialize_openvdb();
   openvdb::io::File file(path.string());
   file.open();
   std::string names;
@@ -290,7 +291,7 @@ Expected<void> write_grid_level_set(const LevelSet& set, const std::filesystem::
     return input_error("{}: only level sets made from grids can be written", file.string());
   }
   try {
-    openvdb::initialize();
+    initialize_openvdb();
     openvdb::io::File(file.string()).write({grid->grid()});
   } catch (const std::exception& e) {
     return environment_error("{}: cannot be written ({})", file.string(), e.what());

@@ -1,6 +1,7 @@
 #include <lope/base/errors.h>
 #include <lope/base/parallel.h>
 #include <lope/geometry/level_set/grid_surface.h>
+#include <lope/geometry/level_set/openvdb_registry.h>
 #include <lope/geometry/level_set/particle_surface.h>
 
 #include <algorithm>
@@ -301,7 +302,7 @@ std::vector<Leaf*> ParticleSurface::State::leaves() const {
 }
 
 Expected<void> ParticleSurface::State::build(const ParticleSurfaceOptions& options) {
-  openvdb::initialize();
+  initialize_openvdb();
   grid = Grid::create(static_cast<float>(band * voxel));
   grid->setName("surface");
   grid->setTransform(openvdb::math::Transform::createLinearTransform(voxel));

@@ -1,4 +1,5 @@
 #include <lope/base/errors.h>
+#include <lope/geometry/level_set/openvdb_registry.h>
 #include <lope/geometry/level_set/volume_file.h>
 
 #include <exception>
@@ -58,7 +59,7 @@ Expected<void> write_volume(const Mesh& surface, double voxel, const CellGrid& c
   }
   const std::filesystem::path part = file.string() + ".part";
   try {
-    openvdb::initialize();
+    initialize_openvdb();
     openvdb::GridPtrVec grids;
     const Grid::Ptr level_set = distances(surface, voxel);
     level_set->setName("surface");

@@ -31,7 +31,7 @@ constexpr auto table = std::to_array<Benchmark>({
      self_contact},
     {"dot",
      "DOT's tables and figures (--only examples,bars,convergence,variation,subdomains,residual,memory)", dot},
-    {"hot", "HOT's methods on material points (--only twist,boxes,stiffness,smoothers,multigrid,explicit, --steps frames, --methods)", hot},
+    {"hot", "HOT's methods on material points (--only twist,boxes,scenes,scenes-default,stiffness,smoothers,snow,multigrid,explicit, --steps frames, --methods)", hot},
     {"lcp",
      "LCP's tables and figures: pressure with separating walls (--only "
      "frames-2d,frames-3d,sequence-2d,sequence-3d,run-2d,"

@@ -76,7 +76,8 @@ class BlockMultigrid final : public Preconditioner {
   bool is_linear() const override;
   bool is_symmetric() const override { return is_linear(); }
   bool is_global() const override { return true; }
-  bool has_levels() const override { return true; }
+  // Of the matrix itself, not of a scalar model of it.
+  bool has_levels() const override { return options_.components == 0; }
 
   // The levels one by one, after an update(). Vectors have size(level) numbers.
   int levels() const;

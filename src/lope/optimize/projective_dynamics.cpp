@@ -30,6 +30,7 @@ class ProjectiveDynamics::Run final : public DescentRun {
     ready_ = my_.renew(objective, failure_);
     if (ready_ && my_.has_levels()) plan_ = my_.cycle_->plan(my_.options_.residual);
     if (ready_ && !my_.has_levels()) plan_.resize(1);
+    if (tests_displacement()) measure_ = std::numeric_limits<double>::infinity();  // not known yet
   }
 
  private:
@@ -97,6 +98,7 @@ class ProjectiveDynamics::Run final : public DescentRun {
     estimated_ = {std::numeric_limits<double>::infinity(), tolerance_};
     if (e.trustworthy && !e.saddle) {
       linalg::combine(-1, my_.error_, 0, direction());
+      objective_.project_to_tangents(direction());
       if (direction_is_small()) return true;
       estimated_ = {measure_, tolerance_};
     }

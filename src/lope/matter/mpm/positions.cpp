@@ -22,6 +22,7 @@ constexpr int most_halvings = 14;
 constexpr int most_passes = 4;  // over obstacles that push one into another
 constexpr int bisections = 50;
 constexpr int most_projections = 8;
+constexpr double rounding_depth = 1e-9;  // cells: what is not deeper is outside
 constexpr double off_surface = 1e-12;  // cells that a point on a surface is away from it
 
 // An obstacle in a step.
@@ -249,9 +250,15 @@ bool push_out(const Moving& obstacle, double dx, Vec3& x) {
   return obstacle.value_after(x) >= 0;
 }
 
+// Rounding is no depth: a point that was stopped at a surface lies on it, and the pose of an obstacle at the same time may differ in its last digits from one
+// substep to the next.
+bool was_inside(const Moving& obstacle, const Vec3& from, double dx) {
+  return obstacle.value_before(from) < -rounding_depth * dx;
+}
+
 // False: it was not in the way.
 bool keep_out(const Moving& obstacle, const Vec3& from, double dx, bool flat, Vec3& x) {
-  if (!(obstacle.value_after(x) < 0) || obstacle.value_before(from) < 0) return false;
+  if (!(obstacle.value_after(x) < 0) || was_inside(obstacle, from, dx)) return false;
   Vec3 start = obstacle.carried(from);
   push_out(obstacle, dx, start);  // where turning it has left it inside by rounding
   Vec3 pushed = x;
@@ -272,7 +279,7 @@ bool keep_out(std::span<const Moving> obstacles, const Vec3& from, double dx, bo
   }
   // Obstacles that push it into one another: it stays where it was, if that is free.
   const bool free = std::all_of(obstacles.begin(), obstacles.end(), [&](const Moving& obstacle) {
-    return obstacle.value_after(from) >= 0 || obstacle.value_before(from) < 0;
+    return obstacle.value_after(from) >= 0 || was_inside(obstacle, from, dx);
   });
   if (free) x = from;
   return true;

@@ -20,5 +20,5 @@ case $1 in
 esac
 status=$?
 grep -E "FAILED|differences|Error|error:" log || tail -n 20 log
-grep -q "0 differences" log && exit "$status"
+grep -qE "(^|[^0-9])0 differences" log && exit "$status"
 exit 1

@@ -141,10 +141,13 @@ class Judge:
 
     def _look_at_lope(self, words):
         words = without_placeholders(words)
-        words = self._without_named_options(words)
         if words[:1] == ["bench"] and not self.benchmarks:
             self.not_built.add("lope-bench")
             return
+        if words[:1] == ["render"] and "render" not in os.environ.get("LOPE_PARTS", "render").split():
+            self.not_built.add("lope render")
+            return
+        words = self._without_named_options(words)
         if not words:
             return
         # A command that is only named stands for all its uses.

@@ -89,6 +89,8 @@ def main():
     for number, (fault, words) in enumerate(FAULTS.items()):
         if "bench" in fault and not check.judge.benchmarks:
             continue
+        if "lope render" in fault and "render" not in os.environ.get("LOPE_PARTS", "render").split():
+            continue
         mine = [line for line in found if line.startswith(f"docs/{number:02}.md:")]
         if len(mine) != 1 or words not in mine[0]:
             failures.append(f"{fault!r} is to be found, and only that: {mine}")

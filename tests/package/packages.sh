@@ -14,9 +14,12 @@ if [ "${1-}" != --inside ]; then
   [ "$(find "$folder" -name 'lope_*.deb' | wc -l)" -eq 1 ] || { echo "FAILED: not one lope_*.deb in $folder" >&2; exit 1; }
   mount_point=$(mktemp -d)
   trap 'rmdir "$mount_point"' EXIT
+  unshare --mount --fork --pid --propagation private true 2>/dev/null || not_here "no namespaces may be made"
+  for name in /usr /var /etc /opt; do ! mountpoint -q $name || not_here "$name is a file system of its own"; done
   status=0
   unshare --mount --fork --pid --propagation private bash -euc '
-    mount -t tmpfs tmpfs "$1" && cd "$1" && mkdir upper work root
+    mount -t tmpfs tmpfs "$1" || exit 77
+    cd "$1" && mkdir upper work root
     mount -t overlay overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" root 2>/dev/null || exit 77
     for name in dev sys; do mount --rbind "/$name" "root/$name"; done
     mount -t proc proc root/proc
@@ -41,11 +44,11 @@ dpkg --verify lope || fail "files are not as they were packed"
 mkdir use && cd use
 lope --version | grep -q '^lope [0-9]' || fail "no version"
 [ "$(readlink -f "$(command -v lope)")" = /usr/bin/lope ] || fail "another lope stands first in PATH"
-lope scenes | grep -q '^flagship' || fail "the scenes are not found"
+lope scenes >scenes && grep -q '^flagship' scenes || fail "the scenes are not found"
 [ "$(ls /usr/share/lope/scenes/*.toml | wc -l)" -ge 40 ] || fail "scenes are missing"
 lope run cantilever_2d --set body.beam.edge="5 cm" --set time.duration="0.1 s" --quiet || fail "a tiny scene does not run"
 lope render runs/cantilever_2d --frame 1 --size 160x90 --samples 1 >/dev/null || fail "no picture"
-lope bench | grep -q '^torture' || fail "no benchmarks"
+lope bench >benchmarks && grep -q '^torture' benchmarks || fail "no benchmarks"
 
 # The manual page, without a complaint of the formatter, with what the program has.
 [ "$(man -w lope)" = /usr/share/man/man1/lope.1.gz ] || fail "man does not find the page"

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 #include <sstream>
 
 #include "bench_arguments.h"
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <papers/benchmarks.h>
 #include <papers/paper_list.h>
@@ -156,7 +159,7 @@ TEST(PaperList, IsWhatThePageShows) {
 }
 
 TEST(PaperList, SaysWhatIsWrongWithAnEntry) {
-  const auto folder = std::filesystem::temp_directory_path() / "lope_paper_list";
+  const auto folder = std::filesystem::path(::testing::TempDir()) / fmt::format("lope_paper_list_{}", std::random_device()());
   std::filesystem::create_directories(folder);
   const std::string good =
       "[[result]]\npaper = 'dot'\nfigure = 'Fig. 1'\nshows = 'it'\nours = 'none'\nstate = 'not recorded'\n";

@@ -50,7 +50,7 @@ done >missing
 [ ! -s missing ] || fail "the manual page lacks methods: $(cat missing)"
 with bench && { grep -q '^\.SH BENCHMARKS' lope.1 || fail "the manual page has no benchmarks"; }
 if command -v man >/dev/null; then
-  MANWIDTH=100 man --warnings -E UTF-8 -l -P cat lope.1 >page 2>complaints || fail "man cannot show the page"
+  LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -E UTF-8 -l -P cat lope.1 >page 2>complaints || fail "man cannot show the page"
   [ ! -s complaints ] || fail "the formatter complains: $(cat complaints)"
   sed 's/.\x08//g' page | grep -q -- '--color-by' || ! with render || fail "an option is lost"
 fi

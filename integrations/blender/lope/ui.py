@@ -15,7 +15,7 @@ LOOK_EVERY = 0.25  # seconds
 
 def program(context):
     addon = context.preferences.addons.get(__package__)
-    return bake.find_program(addon.preferences.program if addon else "")
+    return bake.find_program(bpy.path.abspath(addon.preferences.program) if addon else "")
 
 
 class LopePreferences(bpy.types.AddonPreferences):
@@ -149,7 +149,7 @@ class LOPE_OT_bake(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if event.type == "ESC" and event.value == "PRESS":
+        if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
             self.bake.stop()
         elif event.type != "TIMER":
             return {"PASS_THROUGH"}

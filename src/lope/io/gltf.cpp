@@ -296,9 +296,14 @@ Expected<void> GltfFile::add_frame(std::int64_t number, double time, std::span<c
     if (const auto sound = check_body(body); !sound) return sound;
     add(times_.size() - 1, body);
   }
-  if (bytes_ <= largest_) return {};
+  // And the weights of all targets in every frame, whose number grows with the square of the frames.
+  std::size_t bytes = bytes_;
+  for (const Thing& thing : things_) {
+    for (const Shape& shape : thing.shapes) bytes += sizeof(float) * shape.place.size() * (shape.places.size() - 1);
+  }
+  if (bytes <= largest_) return {};
   constexpr double megabyte = 1 << 20;
-  const double expected = static_cast<double>(bytes_) *
+  const double expected = static_cast<double>(bytes) *
                           static_cast<double>(std::max(frames_, times_.size())) /
                           static_cast<double>(times_.size());
   return input_error(
@@ -308,6 +313,7 @@ Expected<void> GltfFile::add_frame(std::int64_t number, double time, std::span<c
 }
 
 Expected<void> GltfFile::finish() {
+  if (things_.empty()) return input_error("{}: there is nothing to see in these frames", stem_);
   if (const auto made = make_directory(folder_); !made) return made;
   Document document(stem_, numbers_, times_);
   for (const Thing& thing : things_) document.add(thing);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Whether check_docs.py sees what is wrong: a page of faults, one beside the other, each of which must be named, and nothing else."""
+import os
 import pathlib
 import shutil
 import sys

@@ -76,10 +76,10 @@ class Thing:
         self.fields = self._fields("/vertex/")
         self.points = self._array("/points/position", 3)
         self.point_fields = self._fields("/points/field/")
-        self._average_elements()
         for what, count in ((self.triangles, len(self.positions)), (self.tetrahedra, len(self.positions))):
             if what.size and (what.min() < 0 or what.max() >= count):
                 raise FrameError(f"'{name}': the triangles or tetrahedra do not fit the vertices")
+        self._average_elements()
 
     def _array(self, key, columns, kind=numpy.float32):
         for frame in self._frames:

@@ -192,6 +192,7 @@ def bring(context, directory, start=1, all_points=False, ground=True, timeline=T
     if not run.numbers:
         raise FrameError(f"{directory}: there is no frame yet")
     collection = bpy.data.collections.new(Path(directory).resolve().name)
+    collection["lope_run"] = str(directory)
     context.scene.collection.children.link(collection)
     # What is empty at first may come later: a place for a surface and one for points wherever either may be.
     for thing in run.read(run.numbers[-1]):

@@ -174,10 +174,11 @@ class Bodies:
         self.text, self.kinds, self.names, self.box = "", set(), set(), []
 
     def unique(self, name):
+        """Of the object in the scene; its meshes are files of that name, so the names of files differ, too."""
         wanted, number = name, 2
-        while wanted in self.names:
+        while file_name(wanted) in self.names:
             wanted, number = f"{name}-{number}", number + 1
-        self.names.add(wanted)
+        self.names.add(file_name(wanted))
         return wanted
 
     def add(self, obj, barriers):

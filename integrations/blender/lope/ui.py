@@ -199,7 +199,7 @@ def remove_results(context, directory):
             bpy.data.objects.remove(obj)
             bpy.data.meshes.remove(mesh)
     for collection in list(context.scene.collection.children):
-        if collection.name.startswith(directory.name) and not collection.all_objects:
+        if collection.get("lope_run") == str(directory) and not collection.all_objects:
             bpy.data.collections.remove(collection)
 
 
